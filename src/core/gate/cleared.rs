@@ -1,0 +1,56 @@
+//! The seal. A `Cleared<T>` is the only thing that leaves the core, and only this room can build one: its field is
+//! private and its maker is private to `gate`. Skipping a gate does not compile (invariant 2).
+
+use serde_json::{Map, Value};
+
+use crate::resource::ResourceId;
+use crate::signal::CallId;
+use crate::tool::ToolKind;
+
+/// Something that has passed every gate. It cannot be built, copied out and changed, read from a file or deserialized:
+///
+/// - no public field or constructor;
+/// - no `Clone`, so that one clearance is one act;
+/// - no `Deserialize`: what comes back from the outbox goes through `gate::reissue`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cleared<T>(T);
+
+impl<T> Cleared<T> {
+    /// Seals what has passed. Private to the gates.
+    pub(in crate::gate) const fn seal(passed: T) -> Self {
+        Self(passed)
+    }
+
+    /// What has passed.
+    pub const fn get(&self) -> &T {
+        &self.0
+    }
+}
+
+/// One call of one tool, checked: what the shell carries to a tool server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Ours; the answer comes back under it.
+    pub id: CallId,
+    /// The server that answers.
+    pub spoke: String,
+    /// A declared tool.
+    pub tool: String,
+    /// A declared action of it.
+    pub action: String,
+    /// From tool and action alone.
+    pub kind: ToolKind,
+    /// A resource that this thread knows; none for a discovery.
+    pub target: Option<ResourceId>,
+    /// Cast, checked and complete.
+    pub args: Map<String, Value>,
+    /// The hard limit, in milliseconds.
+    pub limit_ms: u64,
+}
+
+impl ToolCall {
+    /// `tool.action`.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.tool, self.action)
+    }
+}

@@ -1,0 +1,3 @@
+//! The gates.
+mod cleared;
+pub use cleared::{Cleared, ToolCall};

@@ -1,0 +1,246 @@
+//! The seam: what the core asks of the shell and of the adapters. Outgoing blocks are neutral and the adapter renders
+//! them; capabilities are data; what I/O a method may do stands in its comment. Nothing here decides.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde::{Deserialize, Serialize};
+
+use crate::gate::{Cleared, ToolCall};
+use crate::resource::ResourceId;
+use crate::signal::{Actor, Platform, QuestionId, Signal, SignalId, ThreadKey};
+use crate::tool::ToolKind;
+
+/// A boxed future, so that the traits below can be used as objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// How a message stands to the world; adapters draw it as a colour or a mark (FMT-04).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// An answer.
+    Plain,
+    /// The bot needs something from a person.
+    Question,
+    /// Refused by a rule.
+    Refused,
+    /// Tried, and it did not work.
+    Failed,
+}
+
+/// A choice in a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Short: it becomes a button.
+    pub label: String,
+    /// One line that tells it from the others; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+}
+
+/// A part of a message, in the order it is shown. All text in it is already escaped and bounded; an adapter adds only its
+/// platform's own markup.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum Block {
+    /// Prose.
+    Text {
+        /// May have several lines.
+        text: String,
+    },
+    /// Preformatted.
+    Code {
+        /// May have several lines.
+        text: String,
+    },
+    /// Name and value, one a line.
+    Fields {
+        /// (name, value).
+        fields: Vec<(String, String)>,
+    },
+    /// Rows and columns.
+    Table {
+        /// Headings.
+        columns: Vec<TableColumn>,
+        /// Cells, each row as long as `columns`.
+        rows: Vec<Vec<String>>,
+    },
+    /// Choices: buttons, reactions or numbers, whatever the platform has.
+    Choices {
+        /// A pick carries it back.
+        question: QuestionId,
+        /// In order; a pick is a position.
+        choices: Vec<Choice>,
+    },
+}
+
+/// A column's heading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableColumn {
+    /// What it says.
+    pub title: String,
+    /// Whether its cells are numbers and stand right.
+    pub right: bool,
+}
+
+/// In which order messages leave: the smaller first. Progress may be skipped, the others never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    /// What a person has to decide.
+    Decision,
+    /// Final answers.
+    Answer,
+}
+
+/// A message on its way out. Only a `Cleared<Outgoing>` leaves the core.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// Where to.
+    pub to: ThreadKey,
+    /// What it answers.
+    pub answers: SignalId,
+    /// How it stands to the world.
+    pub mark: Mark,
+    /// When it leaves.
+    pub lane: Lane,
+    /// What it claims, and on which readings that rests (invariant 11).
+    pub claim: Claim,
+    /// What is shown.
+    pub blocks: Vec<Block>,
+}
+
+/// What a message claims about the world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum Claim {
+    /// Nothing: a question, a refusal, help, the bot's own state.
+    Nothing,
+    /// Readings. Each must be a call that succeeded in this request, or nothing is shown.
+    Readings {
+        /// What it rests on, at least one.
+        sources: Vec<Source>,
+    },
+}
+
+/// A reading that an answer rests on (UX-01).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// `tool.action`.
+    pub call: String,
+    /// What it looked at.
+    pub target: Option<ResourceId>,
+    /// Milliseconds since the Unix epoch at which it looked.
+    pub observed_at: i64,
+}
+
+/// What happened to a delivery. Never guessed from the text of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// It is out. The platform's ids of every part, in order; empty where the platform has none.
+    Sent(Vec<String>),
+    /// Not now: again after so many milliseconds.
+    RetryAfter(u64),
+    /// Not out, for a reason that may pass.
+    Retryable(String),
+    /// It may be out and it may not: never repeated without saying so.
+    Ambiguous(String),
+    /// Not out, and it never will be.
+    Permanent(String),
+    /// The platform does not let us in.
+    Unauthorized(String),
+}
+
+/// What was done with a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Stored: it will be answered, whatever happens to this process.
+    Accepted,
+    /// Seen before: nothing to do, move the cursor on.
+    Duplicate,
+    /// The thread's queue is full. Nothing was stored: tell the person, or hold the cursor.
+    Busy,
+    /// The bot is stopping. Nothing was stored.
+    Stopping,
+}
+
+/// What a room can do, as data. The core picks buttons, then reactions, then text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// A choice can be pressed.
+    pub buttons: bool,
+    /// The most characters of one message; longer ones are split by the adapter.
+    pub text_chars_max: usize,
+}
+
+/// What an adapter tells the shell. Implemented by the engine.
+pub trait Ingress: Send + Sync {
+    /// Takes a signal whose `id` is still empty and stores it. May do database I/O. Only after this returns may the
+    /// platform's cursor move on. An error is a sentence for the log; the signal is then not stored.
+    fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>>;
+}
+
+/// Why an adapter ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its input is over: accepted requests are still answered, then the bot may stop.
+    InputOver,
+    /// It was asked to stop.
+    Stopped,
+    /// It cannot go on; a sentence for people.
+    Failed(String),
+}
+
+/// One platform: translates, and nothing more.
+pub trait Adapter: Send + Sync + 'static {
+    /// Which platform. No I/O.
+    fn platform(&self) -> Platform;
+
+    /// What a room can do. No I/O.
+    fn capabilities(&self, room: &ThreadKey) -> Capabilities;
+
+    /// Hears until its input is over or `stop` resolves. Talks to its platform. Trouble on the way is a condition to
+    /// report in the log and recover from, not an error to return (ADAPTERS.md section 1).
+    fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended>;
+
+    /// Sends one message; talks to its platform. `repeat` is set where an earlier attempt may have come through, and the
+    /// message must then say so.
+    fn deliver<'a>(&'a self, id: &'a str, message: &'a Cleared<Outgoing>, repeat: bool) -> BoxFuture<'a, Delivery>;
+
+    /// Every message that answers this signal has left. No I/O beyond the adapter's own platform.
+    fn answered(&self, signal: &SignalId);
+}
+
+/// What an actor wants to do. Four different rights, and here are the two that this version knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// To be answered at all.
+    Talk,
+    /// To have a call of this kind made, on this resource (the thread's own where there is none).
+    Request(ToolKind, Option<ResourceId>),
+}
+
+/// Who may what. Pure: a snapshot of policies and roles. Fails closed.
+pub trait Rights: Send + Sync {
+    /// Whether the actor may, here.
+    fn may(&self, actor: &Actor, thread: &ThreadKey, right: &Right) -> bool;
+
+    /// The actor's roles, for `who`.
+    fn roles(&self, actor: &Actor) -> Vec<String>;
+}
+
+/// How alike two texts are, from 0 to 1000. Pure. The thresholds belong to the implementation (C-26).
+pub trait Similarity: Send + Sync {
+    /// 1000 is equal.
+    fn alike(&self, a: &str, b: &str) -> u16;
+
+    /// From where on a suggestion is worth making.
+    fn worth_suggesting(&self) -> u16;
+}
+
+/// Calls tools. Implemented by the shell's `tools/`; takes cleared calls only.
+pub trait Tools: Send + Sync {
+    /// Runs one call on its server within its time limit; may start the server. Always answers, with
+    /// `EXECUTION_FAILED` or `TIMEOUT` where the server did not.
+    fn call(&self, call: Cleared<ToolCall>) -> BoxFuture<'_, crate::envelope::Envelope>;
+}

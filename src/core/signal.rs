@@ -1,0 +1,215 @@
+//! The one inbound type and the opaque ids. Everything a platform can say becomes a [`Signal`] before anything else
+//! looks at it. No platform type, no parsing of text and no decision lives here.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Declares string newtypes that only the one who knows the platform creates, and everyone else treats as opaque.
+/// Because they are stored, changing their form is a migration.
+macro_rules! opaque_ids {
+    ($($(#[$doc:meta])+ $name:ident;)+) => {$(
+        $(#[$doc])+
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the id as the platform gives it, unchanged.
+            pub fn new(id: impl Into<String>) -> Self {
+                Self(id.into())
+            }
+
+            /// The id as the platform gave it.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )+};
+}
+
+opaque_ids! {
+    /// A kind of chat platform: `console`, later `telegram`, `discord`, `matrix`.
+    Platform;
+    /// Which of our own accounts on that platform heard the event.
+    AccountId;
+    /// A guild, a homeserver or whatever groups conversations; empty where the platform has none.
+    SpaceId;
+    /// A room, a channel or a chat. Never an actor: the two are different types on purpose (ADAPTERS.md 1.2).
+    ConversationId;
+    /// What a thread hangs from inside its conversation, by the platform's own rule.
+    ThreadRoot;
+    /// The platform's id of the event, unique for (platform, account).
+    EventId;
+    /// The immutable id of whoever caused the event. A display name is never one.
+    ActorId;
+    /// Our own id of an accepted signal; sorts by the time of acceptance.
+    SignalId;
+    /// Our own id of a question with choices.
+    QuestionId;
+    /// Our own id of one tool call within a request.
+    CallId;
+}
+
+/// Wall-clock time in milliseconds since the Unix epoch. What is stored and shown; never used to measure an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Wall(pub i64);
+
+/// Monotonic time in milliseconds since an arbitrary start. What every time to live is measured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mono(pub u64);
+
+impl Mono {
+    /// Milliseconds from `earlier` to here; zero where `earlier` is later.
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// Time and chance, as arguments: the core has neither a clock nor a random source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// What a clock on the wall says.
+    pub wall: Wall,
+    /// What a stopwatch says.
+    pub mono: Mono,
+    /// 64 bits from the operating system's randomness, fresh for each step; every id made in the step derives from it.
+    pub seed: u64,
+}
+
+/// What kind of being caused an event. Only a human requests, decides or administers (ADAPTERS.md section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    /// A person with an account of their own.
+    Human,
+    /// Another bot.
+    Bot,
+    /// An incoming webhook.
+    Webhook,
+    /// An account shared by all administrators who hide their name.
+    AnonymousAdmin,
+    /// A post made in a channel's own name.
+    ChannelPost,
+    /// A ghost that a bridge moves.
+    Bridge,
+    /// A named service principal of ours: schedules and alerts run as one.
+    Service,
+}
+
+/// Who caused an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    /// Immutable on its platform.
+    pub id: ActorId,
+    /// What kind of being it is.
+    pub kind: ActorKind,
+    /// Decoration only, untrusted, never compared.
+    pub display: String,
+}
+
+/// What kind of room an event came from. `Unknown` is treated as the most public one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConversationKind {
+    /// One person and the bot.
+    Direct,
+    /// A closed group.
+    Group,
+    /// A room that many read.
+    Channel,
+    /// The adapter cannot tell.
+    Unknown,
+}
+
+/// Whether and how an event addressed the bot. What does not address it is neither stored nor answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Addressed {
+    /// In a direct conversation.
+    Direct,
+    /// By mention of the bot's account.
+    Mention,
+    /// By a reply to one of its messages.
+    Reply,
+    /// By a registered command.
+    Command,
+    /// Not at all.
+    No,
+}
+
+/// The key of a thread: a tuple, stored as columns and never joined into one string (ADAPTERS.md 1.8).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ThreadKey {
+    /// Which platform.
+    pub platform: Platform,
+    /// Which of our accounts there.
+    pub account: AccountId,
+    /// Which space; empty where there is none.
+    pub space: SpaceId,
+    /// Which room.
+    pub conversation: ConversationId,
+    /// Which thread in the room.
+    pub root: ThreadRoot,
+}
+
+/// What was said or pressed. Clicks are not text: they are their own variant and never reach a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum Payload {
+    /// A message, exactly as it was typed.
+    Text {
+        /// Untouched: paths, ids and SQL are case-sensitive (SIG-15).
+        text: String,
+    },
+    /// A choice offered by the bot was picked.
+    Choice {
+        /// The question it belongs to.
+        question: QuestionId,
+        /// The position of the choice, from 0.
+        pick: u32,
+    },
+}
+
+/// Whether somebody waits for the answer. Budgets, rate classes and metrics use it (SIG-11, SIG-12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ground {
+    /// Somebody waits.
+    Foreground,
+    /// A job, a schedule, an alert.
+    Background,
+}
+
+/// One event from outside, in the only form that the core knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Ours, given at acceptance.
+    pub id: SignalId,
+    /// Theirs; with platform and account it is unique.
+    pub event: EventId,
+    /// Where it belongs.
+    pub thread: ThreadKey,
+    /// What kind of room that is.
+    pub room: ConversationKind,
+    /// Who caused it.
+    pub actor: Actor,
+    /// How it addressed the bot.
+    pub addressed: Addressed,
+    /// What it says.
+    pub payload: Payload,
+    /// How many effects lie between this and a person: 0 for a person's own message. Rises only when an effect starts
+    /// a new request (SIG-10).
+    pub depth: u8,
+    /// Whether somebody waits for it.
+    pub ground: Ground,
+    /// When it was accepted.
+    pub received_at: Wall,
+}
