@@ -1,1 +1,5 @@
-//! x
+//! The shell.
+pub mod config;
+pub mod engine;
+pub mod store;
+pub mod telemetry;

@@ -1,8 +1,59 @@
-//! Decides, never does.
-pub mod envelope;
-pub mod gate;
-pub mod port;
-pub mod proposal;
-pub mod resource;
+//! Decides, never does: everything that says what may happen, with no tokio, no SQL, no HTTP, no clock, no randomness and
+//! no files. Time and chance are arguments ([`signal::Now`]); what a decision needs from outside is in [`env::Env`]; the
+//! one way in is [`step`]. Adapters and the shell depend on this crate, and it depends on nobody of ours.
+//!
+//! # Invariants
+//!
+//! Each names the tests that hold it. No configuration switches one off.
+//!
+//! 1. **No write without a resolved target.** A write names a resource this thread discovered and has not lost.
+//!    Held by `the_hundredth_attempt_meets_the_same_rule_as_the_first`, `a_failed_call_is_diagnosed_and_a_lost_thing_is_forgotten`.
+//! 2. **No write without clearance.** Only [`gate`] builds [`gate::Cleared`]; whatever leaves the core is cleared, and a
+//!    stored message becomes cleared again only through [`gate::reissue`].
+//!    Held by `what_must_not_compile_does_not`, `a_stored_message_is_judged_again`.
+//! 3. **No second write and no final answer while a write is unverified.** Verified means: a fresh read, after the write,
+//!    of the same target. Held by `an_unverified_write_blocks_the_next_write_and_no_read`, `no_reset_and_no_age_ends_an_unverified_write`, `a_read_of_something_else_does_not_verify`.
+//! 4. **Nobody approves what they may not approve, and nobody approves it for them.** This version has no approval: the
+//!    gate can only ask. Held by `the_hundredth_attempt_meets_the_same_rule_as_the_first`.
+//! 5. **Refusals never wear a gate down.** The hundredth attempt meets the same rule as the first.
+//!    Held by `the_hundredth_attempt_meets_the_same_rule_as_the_first`, `refusals_never_wear_the_gate_down`.
+//! 6. **Reads are never blocked by a pending or unverified write.**
+//!    Held by `an_unverified_write_blocks_the_next_write_and_no_read`.
+//! 7. **An accepted signal is not lost, and a write is not executed twice.**
+//!    Held by `two_hundred_kills_lose_nothing_and_answer_nothing_twice`.
+//! 8. **Fail closed.** Unknown tool, unknown action, unknown user, empty list, missing secret, parse failure: refused,
+//!    counted, explained. Held by `each_gate_refuses_with_its_own_code`, `unknown_is_a_write`, `a_stranger_and_what_is_not_addressed_get_nothing`.
+//! 9. **What was refused is recorded** before the refusal is returned: a metric, an audit row, a stable code.
+//!    Held by `a_refusal_is_recorded_before_it_is_said`.
+//! 10. **It is useful with the model down.** Routed questions need no model.
+//!     Held by `a_question_resolves_its_target_and_is_answered`.
+//! 11. **No claim without evidence.** A claimed reading is a reading of this request; nothing else is shown.
+//!     Held by `a_message_passes_the_outgoing_gates_or_stays`.
+//! 12. **A call runs inside its resolved target**, never in a parent that happens to have the same path.
+//!     Held by `a_wrong_host_read_is_refused_when_the_child_was_meant`.
+//! 13. **Kind comes from tool and action**, never from command text; a read never travels through a write tool.
+//!     Held by `unknown_is_a_write`, `the_kind_of_a_call_does_not_depend_on_its_arguments`.
+
+#![deny(clippy::wildcard_enum_match_arm, clippy::indexing_slicing, clippy::float_arithmetic)]
+
 pub mod signal;
+pub mod resource;
+pub mod proposal;
+pub mod envelope;
 pub mod tool;
+pub mod env;
+pub mod port;
+pub mod route;
+pub mod gate;
+pub mod command;
+pub mod secrets;
+pub mod text;
+pub mod thread;
+pub mod answer;
+pub mod effect;
+mod step;
+
+#[cfg(any(test, feature = "testkit"))]
+pub mod testkit;
+
+pub use step::step;

@@ -152,10 +152,11 @@ pub enum Delivery {
 }
 
 /// What was done with a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Stored: it will be answered, whatever happens to this process.
-    Accepted,
+    /// Stored under this id: it will be answered, whatever happens to this process. `deliver` and `answered` name the
+    /// same id, which is how an adapter knows whose answer came.
+    Accepted(SignalId),
     /// Seen before: nothing to do, move the cursor on.
     Duplicate,
     /// The thread's queue is full. Nothing was stored: tell the person, or hold the cursor.

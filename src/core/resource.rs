@@ -90,7 +90,7 @@ impl std::str::FromStr for ResourceId {
             return Err(BadResourceId::Parts(text.to_owned()));
         }
         let sound = |part: &&str| !part.is_empty() && part.trim() == *part && !part.chars().any(char::is_control);
-        if parts.iter().all(|part| sound(part)) {
+        if parts.iter().all(sound) {
             Ok(Self(text.to_owned()))
         } else {
             Err(BadResourceId::Part(text.escape_debug().to_string()))

@@ -137,7 +137,7 @@ impl Registry {
         if let Some(reserved) = spec.args.keys().find(|name| matches!(name.as_str(), "action" | "target")) {
             return Some(format!("`{reserved}` is reserved; give the argument another name"));
         }
-        args_problem(spec).or_else(|| self.target_problem(spec))
+        args_problem(spec).or_else(|| crate::answer::problem_of(spec)).or_else(|| self.target_problem(spec))
     }
 
     fn target_problem(&self, spec: &ActionSpec) -> Option<String> {
@@ -222,6 +222,10 @@ mod tests {
                 "host.toml: `host_machine.find`: a resolve action says what it `resolves`",
             ),
             (
+                SOUND.replace("target = \"host\"", "target = \"host\"\nshow.lead = \"{load\""),
+                "host.toml: `host_machine.load`: `show.lead`: `{` without `}`; write `{{` for a brace",
+            ),
+            (
                 SOUND.replace("target = \"host\"", ""),
                 "host.toml: `host_machine.load`: say the `target`: the kind of resource it runs on",
             ),
@@ -232,6 +236,6 @@ mod tests {
         }
         let misspelt = SOUND.replace("kind = \"read\"", "kind = \"raed\"");
         let error = Registry::load([("host.toml", misspelt.as_str())]).expect_err("no such kind").to_string();
-        assert!(error.contains("line 13") && error.contains("unknown variant `raed`"), "{error}");
+        assert!(error.contains("line 12") && error.contains("unknown variant `raed`"), "{error}");
     }
 }

@@ -1,0 +1,263 @@
+//! What `Config::load` makes of files, variables and flags, and the sentences it refuses with.
+
+use std::path::Path;
+
+use super::*;
+use crate::config::{LogFormat, Spoke};
+
+/// A working directory with what a test puts into it.
+struct World {
+    dir: tempfile::TempDir,
+    options: LoadOptions,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let options = LoadOptions { cwd: dir.path().to_owned(), ..LoadOptions::default() };
+        Self { dir, options }
+    }
+
+    fn file(self, name: &str, text: &str) -> Self {
+        std::fs::write(self.dir.path().join(name), text).expect("it can be written");
+        self
+    }
+
+    fn env(mut self, name: &str, value: &str) -> Self {
+        self.options.env.push((name.into(), value.into()));
+        self
+    }
+
+    fn flag(mut self, flag: &'static str, key: &'static str, value: &str) -> Self {
+        self.options.overrides.push(Override { flag, key, value: value.to_owned() });
+        self
+    }
+
+    fn load(&self) -> Config {
+        Config::load(&self.options).unwrap_or_else(|error| panic!("it must load: {error}"))
+    }
+
+    fn refused(&self) -> String {
+        let said = Config::load(&self.options).expect_err("it must be refused").to_string();
+        said.replace(&self.dir.path().display().to_string(), "DIR")
+    }
+}
+
+fn in_file(text: &str) -> String {
+    World::new().file(FILE, text).refused()
+}
+
+#[test]
+fn without_anything_the_defaults_count() {
+    let config = World::new().env("HOME", "/root").load();
+    assert_eq!(config, Config::default());
+    assert_eq!((config.limits.turns, config.limits.queue, config.limits.exact_routes), (20, 64, 1000));
+    assert_eq!(config.spokes.contains_key("host"), cfg!(feature = "host"));
+}
+
+#[test]
+fn command_line_over_environment_over_dot_env_over_file_over_default() {
+    let mut world = World::new();
+    let turns = |world: &World| world.load().limits.turns;
+    assert_eq!(turns(&world), 20);
+    world = world.file(FILE, "[limits]\nturns = 1\ncalls = 9");
+    assert_eq!(turns(&world), 1);
+    world = world.file(".env", "OTHER=x\nCOUNTERSIGN_LIMITS__TURNS=2\n");
+    assert_eq!(turns(&world), 2);
+    world = world.env("COUNTERSIGN_LIMITS__TURNS", "3");
+    assert_eq!(turns(&world), 3);
+    world = world.flag("--turns", "limits.turns", "4");
+    assert_eq!(turns(&world), 4);
+    assert_eq!(world.load().limits.calls, 9, "the other keys of the section stay");
+    assert_eq!(std::env::var_os("COUNTERSIGN_LIMITS__TURNS"), None, "the process's environment is untouched");
+}
+
+#[test]
+fn a_variable_is_text_where_text_is_wanted_and_a_value_elsewhere() {
+    let world = World::new()
+        .env("COUNTERSIGN_SPOKES__HOST__ENABLED", "false")
+        .env("COUNTERSIGN_SPOKES__MINE__COMMAND", "7")
+        .env("COUNTERSIGN_SPOKES__MINE__ENV", "[SSH_AUTH_SOCK, KUBECONFIG]")
+        .env("COUNTERSIGN_LOG__FORMAT", "json")
+        .env("COUNTERSIGN_METRICS__LISTEN", "[::1]:9464");
+    let config = world.load();
+    assert!(!config.spokes["host"].enabled);
+    let mine = &config.spokes["mine"];
+    assert_eq!((mine.command.as_deref(), mine.env.len(), mine.enabled), (Some("7"), 2, true));
+    assert_eq!(config.log.format, LogFormat::Json);
+    assert_eq!(config.metrics.listen, "[::1]:9464".parse().ok());
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_the_one_that_was_meant() {
+    insta::assert_snapshot!(in_file("[log]\nformat = \"text\"\n[stoer]\nurl = \"sqlite:x\""),
+        @"countersign.toml: unknown key `stoer.url` (line 4); did you mean `store.url`?");
+    insta::assert_snapshot!(in_file("turns = 5"),
+        @"countersign.toml: unknown key `turns` (line 1); did you mean `limits.turns`?");
+    insta::assert_snapshot!(in_file("[spokes.host]\nenable = true"),
+        @"countersign.toml: unknown key `spokes.host.enable` (line 2); did you mean `spokes.host.enabled`?");
+    insta::assert_snapshot!(in_file("[weather]"),
+        @"countersign.toml: unknown key `weather` (line 1); see config/reference.toml for every key");
+}
+
+#[test]
+fn an_unknown_variable_is_refused_too() {
+    let refused = |name: &str| World::new().env(name, "x").refused();
+    insta::assert_snapshot!(refused("COUNTERSIGN_STOER__URL"),
+        @"COUNTERSIGN_STOER__URL: unknown key `stoer.url`; did you mean COUNTERSIGN_STORE__URL?");
+    insta::assert_snapshot!(refused("COUNTERSIGN_LOG_LEVEL"),
+        @"COUNTERSIGN_LOG_LEVEL: unknown key `log_level`; did you mean COUNTERSIGN_LOG__LEVEL?");
+    insta::assert_snapshot!(refused("COUNTERSIGN_DATA"),
+        @"COUNTERSIGN_DATA: unknown key `data`; did you mean COUNTERSIGN_STORE__DATA?");
+    insta::assert_snapshot!(refused("COUNTERSIGN_COUNTERSIGN_LOG__LEVEL"),
+        @"COUNTERSIGN_COUNTERSIGN_LOG__LEVEL: unknown key `countersign_log.level`; did you mean COUNTERSIGN_LOG__LEVEL?");
+    insta::assert_snapshot!(refused("COUNTERSIGN___URL"),
+        @"COUNTERSIGN___URL: unknown key `.url`; did you mean COUNTERSIGN_STORE__URL?");
+    insta::assert_snapshot!(World::new().file(".env", "COUNTERSIGN_LOG__LEVLE=info").refused(),
+        @".env: COUNTERSIGN_LOG__LEVLE: unknown key `log.levle`; did you mean COUNTERSIGN_LOG__LEVEL?");
+}
+
+#[test]
+fn what_kubernetes_gives_a_service_of_our_name_is_passed_over() {
+    let world = World::new()
+        .env("COUNTERSIGN_SERVICE_HOST", "10.0.0.1")
+        .env("COUNTERSIGN_SERVICE_PORT_HTTP", "80")
+        .env("COUNTERSIGN_PORT", "tcp://10.0.0.1:80")
+        .env("COUNTERSIGN_PORT_80_TCP_ADDR", "10.0.0.1");
+    assert_eq!(world.load(), Config::default());
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_named_and_not_repeated() {
+    insta::assert_snapshot!(in_file("[limits]\nturns = \"many\""),
+        @"countersign.toml: `limits.turns` (line 2) must be a whole number from 0 to 4294967295, not text");
+    insta::assert_snapshot!(in_file("[limits]\nturns = -1"),
+        @"countersign.toml: `limits.turns` (line 2) must be a whole number from 0 to 4294967295, not this number");
+    insta::assert_snapshot!(in_file("[log]\nformat = \"xml\""),
+        @"countersign.toml: `log.format` (line 2) must be one of `text`, `json`");
+    insta::assert_snapshot!(in_file("[metrics]\nlisten = \"localhost:9464\""),
+        @"countersign.toml: `metrics.listen` (line 2) must be an address and a port, such as 127.0.0.1:9464");
+    insta::assert_snapshot!(in_file("[spokes.host]\nenv = \"A\""),
+        @"countersign.toml: `spokes.host.env` (line 2) must be a list, not text");
+    insta::assert_snapshot!(in_file("store = \"postgres://bot:hunter2@db/x\""),
+        @"countersign.toml: `store` (line 1) must be a section, not text");
+    insta::assert_snapshot!(World::new().env("COUNTERSIGN_LIMITS__TURNS", "").refused(),
+        @"COUNTERSIGN_LIMITS__TURNS: `limits.turns` is empty; give it a value or unset it");
+    insta::assert_snapshot!(World::new().flag("--turns", "limits.turns", "many").refused(),
+        @"--turns: `limits.turns` must be a whole number from 0 to 4294967295, not text");
+}
+
+#[test]
+fn what_a_section_refuses_says_where_it_stands() {
+    insta::assert_snapshot!(in_file("[limits]\n\nturns = 0"),
+        @"countersign.toml: `limits.turns` (line 3) must be from 1 to 200, not 0");
+    insta::assert_snapshot!(in_file("[spokes.mine]\nenabled = true"),
+        @"countersign.toml: `spokes.mine` (line 1) is not a spoke of this version; set `spokes.mine.command` to the program to run");
+    let world =
+        World::new().file(FILE, "[metrics]\nlisten = \"127.0.0.1:9\"").env("COUNTERSIGN_METRICS__LISTEN", "10.0.0.1:9");
+    insta::assert_snapshot!(world.refused(), @"COUNTERSIGN_METRICS__LISTEN: `metrics.listen` is 10.0.0.1:9, which other machines may reach; use 127.0.0.1:9 or set `metrics.allow_remote = true`");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let mut world = World::new();
+    world.options.file = Some("missing.toml".into());
+    assert!(world.refused().starts_with("missing.toml: cannot be read: "), "{}", world.refused());
+    #[cfg(unix)]
+    {
+        let world = World::new();
+        std::os::unix::fs::symlink("nowhere", world.dir.path().join(FILE)).expect("it can be linked");
+        assert!(world.refused().starts_with("countersign.toml: cannot be read: "), "{}", world.refused());
+    }
+    let refused = in_file("[log]\nlevel = info");
+    assert!(refused.starts_with("countersign.toml (line 2): is not TOML: "), "{refused}");
+    let world = World::new().file(".env", "COUNTERSIGN_STORE__URL='postgres://bot:hunter2@db");
+    insta::assert_snapshot!(world.refused(),
+        @".env: the line of COUNTERSIGN_STORE__URL cannot be read; put its value in single quotes");
+    let world = World::new().file(".env", "SOMEBODY ELSE'S ' LINE\n");
+    assert_eq!(world.load(), Config::default());
+}
+
+#[test]
+fn a_password_stands_in_the_environment_or_in_a_file_of_its_own() {
+    let url = "postgres://bot:hunter2@db/x";
+    insta::assert_snapshot!(in_file(&format!("[store]\nurl = \"{url}\"")),
+        @"countersign.toml: `store.url` (line 2) holds a password; give it as COUNTERSIGN_STORE__URL or in a file named by `store.url_file`");
+    let flag = World::new().flag("--store-url", "store.url", url).refused();
+    assert!(flag.starts_with("--store-url: `store.url` holds a password;"), "{flag}");
+    let from_env = World::new().env("COUNTERSIGN_STORE__URL", url).load();
+    let from_dot_env = World::new().file(".env", &format!("COUNTERSIGN_STORE__URL='{url}'")).load();
+    let from_file =
+        World::new().file(FILE, "[store]\nurl_file = \"db.url\"").file("db.url", &format!("{url}\n")).load();
+    for config in [from_env, from_dot_env, from_file] {
+        assert_eq!(config.store.database_url(Path::new("/data")).expose(), url);
+        assert_eq!(config.secrets(), ["hunter2", url]);
+        let shown = format!("{config:?} {}", serde_json::to_string(&config).expect("plain data"));
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+}
+
+#[test]
+fn the_stronger_of_two_ways_to_give_the_database_wins() {
+    let file = || World::new().file("db.url", "sqlite:from-the-file").file(FILE, "[store]\nurl_file = \"db.url\"");
+    let world = file().env("COUNTERSIGN_STORE__URL", "sqlite:from-the-variable");
+    assert_eq!(world.load().store.database_url(Path::new("")).expose(), "sqlite:from-the-variable");
+    let world = World::new()
+        .file("db.url", "sqlite:from-the-file")
+        .file(FILE, "[store]\nurl = \"sqlite:weaker\"")
+        .env("COUNTERSIGN_STORE__URL_FILE", "db.url");
+    assert_eq!(world.load().store.database_url(Path::new("")).expose(), "sqlite:from-the-file");
+    insta::assert_snapshot!(in_file("[store]\nurl_file = \"db.url\"\nurl = \"sqlite:x\""),
+        @"countersign.toml: `store.url` (line 3) is given together with `store.url_file`; give one of them");
+    let world = file().file("db.url", "\n");
+    insta::assert_snapshot!(world.refused(),
+        @"countersign.toml: `store.url_file` (line 2) names DIR/db.url, which is empty");
+    let world = file().file("db.url", "mysql://bot:hunter2@db");
+    insta::assert_snapshot!(world.refused(),
+        @"countersign.toml: `store.url_file` (line 2) must give a URL that begins with `sqlite:` or `postgres://`");
+}
+
+#[test]
+fn a_path_is_relative_to_the_file_that_it_stands_in() {
+    let mut world = World::new();
+    std::fs::create_dir(world.dir.path().join("etc")).expect("it can be created");
+    world = world.file("etc/bot.toml", "[intents]\nfile = \"own.toml\"\n[tools]\ndir = \"/opt/tools\"");
+    world.options.file = Some("etc/bot.toml".into());
+    world = world.flag("--data", "store.data", "state");
+    let config = world.load();
+    let here = world.dir.path();
+    assert_eq!(config.intents.file, Some(here.join("etc/own.toml")));
+    assert_eq!(config.tools.dir, Some("/opt/tools".into()));
+    assert_eq!(config.data_dir(), Ok(here.join("state")));
+}
+
+/// The reference, with every line that begins with one of the marks uncommented.
+fn reference(marks: &[&str]) -> String {
+    let uncommented = |line: &str| {
+        let found = marks.iter().find_map(|mark| line.strip_prefix(mark)).filter(|rest| rest.contains(" = "));
+        // A comment for people has a space after the hash, so that it never looks like a key.
+        found.filter(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase())).unwrap_or(line).to_owned() + "\n"
+    };
+    include_str!("../../../config/reference.toml").lines().map(uncommented).collect()
+}
+
+#[test]
+fn the_reference_shows_the_defaults() {
+    let shown: Config = toml::from_str(&reference(&["#"])).expect("the reference is sound");
+    let mut defaults = Config::default();
+    defaults.spokes.insert("host".to_owned(), Spoke::default());
+    assert_eq!(shown, defaults);
+}
+
+#[test]
+fn the_reference_has_every_key_and_no_other() {
+    let text = reference(&["#? ", "#"]);
+    let table: toml::Table = text.parse().expect("the reference is TOML");
+    let mut shown = Vec::new();
+    keys::leaves("", &figment::value::Value::serialize(&table).expect("plain data"), &mut shown);
+    let mut known: Vec<_> = keys::known().iter().map(|key| key.replace("NAME", "host")).collect();
+    shown.sort();
+    known.sort();
+    assert_eq!(shown, known);
+    toml::from_str::<Config>(&text).expect("the examples have the right form");
+}

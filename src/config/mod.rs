@@ -1,0 +1,17 @@
+//! The configuration: its sections with their defaults, and where they come from. The first that gives a key wins: command
+//! line, environment, `.env`, file, default. Nothing here acts on a value; each room takes its own section.
+
+mod data;
+mod database;
+mod error;
+mod keys;
+mod load;
+mod secret;
+mod sections;
+mod source;
+
+pub use data::{DataLock, lock_data_dir};
+pub use error::{ConfigError, Line, Problem};
+pub use load::{LoadOptions, Override};
+pub use secret::Secret;
+pub use sections::{Config, Intents, Limits, Log, LogFormat, Metrics, Spoke, Store, Tools};

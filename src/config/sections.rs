@@ -1,0 +1,413 @@
+//! One structure per section of `countersign.toml`: its keys, their defaults and what each refuses. `config/reference.toml`
+//! says the same to the operator, and a test holds the two together. Reading and merging is `load.rs`.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tracing_subscriber::EnvFilter;
+
+use super::data;
+use super::database;
+use super::error::{ConfigError, Problem};
+use super::secret::Secret;
+
+/// Everything that can be configured. Serialised it is safe to show: secrets are masked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where state is kept.
+    pub store: Store,
+    /// What is logged.
+    pub log: Log,
+    /// Who may scrape metrics.
+    pub metrics: Metrics,
+    /// What bounds one request and one thread.
+    pub limits: Limits,
+    /// Tool servers by name. The built-in ones of this build are always in it.
+    pub spokes: BTreeMap<String, Spoke>,
+    /// The team's own intents.
+    pub intents: Intents,
+    /// The team's own tool declarations.
+    pub tools: Tools,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let mut config = Self {
+            store: Store::default(),
+            log: Log::default(),
+            metrics: Metrics::default(),
+            limits: Limits::default(),
+            spokes: BTreeMap::new(),
+            intents: Intents::default(),
+            tools: Tools::default(),
+        };
+        config.add_built_in_spokes();
+        config
+    }
+}
+
+impl Config {
+    /// Puts in the spokes that come with this build and that nobody mentioned.
+    pub(super) fn add_built_in_spokes(&mut self) {
+        for (name, _) in BUILT_IN.iter().filter(|(_, in_build)| *in_build) {
+            self.spokes.entry((*name).to_owned()).or_default();
+        }
+    }
+
+    /// The first value that its section refuses. No I/O.
+    pub(super) fn validate(&self) -> Result<(), Problem> {
+        self.store.validate()?;
+        self.log.validate()?;
+        self.metrics.validate()?;
+        self.limits.validate()?;
+        self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
+    }
+
+    /// Where the data is kept: `store.data`, or the platform's own place. Reads HOME where the key is unset.
+    pub fn data_dir(&self) -> Result<PathBuf, ConfigError> {
+        self.store.data.clone().map_or_else(data::default_dir, Ok)
+    }
+
+    /// The keys that hold a path, for the loader, which knows what each is relative to.
+    pub(super) fn paths_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut PathBuf)> {
+        [
+            ("store.data", self.store.data.as_mut()),
+            ("store.url_file", self.store.url_file.as_mut()),
+            ("intents.file", self.intents.file.as_mut()),
+            ("tools.dir", self.tools.dir.as_mut()),
+        ]
+        .into_iter()
+        .filter_map(|(key, path)| path.map(|path| (key, path)))
+    }
+
+    /// Every secret in it, whole, in parts and as other texts write it: what the mask has to know.
+    pub fn secrets(&self) -> Vec<String> {
+        self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default()
+    }
+}
+
+/// Where state is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Store {
+    /// The database: `sqlite:` or `postgres://`. Unset: `SQLite` in the data directory. With a password in it it is a secret,
+    /// and is refused from the file and from the command line.
+    pub url: Option<Secret>,
+    /// A file that holds the URL. Unset by default; not together with `url`.
+    pub url_file: Option<PathBuf>,
+    /// The data directory. Unset: the platform's own place. `--data` is the same key.
+    pub data: Option<PathBuf>,
+}
+
+impl Store {
+    /// The database to open.
+    pub fn database_url(&self, data: &Path) -> Secret {
+        self.url.clone().unwrap_or_else(|| database::sqlite_url(&data.join("countersign.db")))
+    }
+
+    /// Whether the URL holds a password.
+    pub(super) fn has_password(&self) -> bool {
+        self.url.as_ref().is_some_and(|url| database::password_in(url.expose()).is_some())
+    }
+
+    fn validate(&self) -> Result<(), Problem> {
+        let Some(url) = &self.url else { return Ok(()) };
+        let known = ["sqlite:", "postgres://", "postgresql://"];
+        if known.iter().any(|scheme| url.expose().starts_with(scheme)) {
+            return Ok(());
+        }
+        let key = if self.url_file.is_some() { "store.url_file" } else { "store.url" };
+        Err(Problem::new(key, "must give a URL that begins with `sqlite:` or `postgres://`"))
+    }
+}
+
+/// What is logged, always to standard error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// `text` for people, `json` for machines: one object a line. Default `text`.
+    pub format: LogFormat,
+    /// A level, or several `target=level` separated by commas. Unset: `info`, and `warn` where a person sits at the
+    /// console, so that the conversation stays readable.
+    pub level: Option<String>,
+}
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For machines.
+    Json,
+}
+
+impl Log {
+    /// The filter to log by. `interactive`: a person sits at the console and reads the same terminal. An error is to be read
+    /// after the key's name.
+    pub fn filter(&self, interactive: bool) -> Result<EnvFilter, String> {
+        let level = self.level.as_deref().unwrap_or(if interactive { "warn" } else { "info" });
+        let fix = "write error, warn, info, debug, trace or off, or `target=level` separated by commas";
+        // EnvFilter takes a bare word that is no level for a target, so that `inof` would silence everything else.
+        let levels = ["error", "warn", "info", "debug", "trace", "off"];
+        let is_level = |word: &str| levels.iter().any(|level| word.eq_ignore_ascii_case(level));
+        let stray = level.split(',').find(|part| !part.contains(['=', '[', ']', '{', '}']) && !is_level(part.trim()));
+        if let Some(stray) = stray {
+            return Err(format!("has `{}`, which is not a level; {fix}", stray.trim()));
+        }
+        EnvFilter::builder().parse(level).map_err(|error| format!("is not a filter ({error}); {fix}"))
+    }
+
+    fn validate(&self) -> Result<(), Problem> {
+        self.filter(false).map(drop).map_err(|problem| Problem::new("log.level", problem))
+    }
+}
+
+/// Who may scrape metrics.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Metrics {
+    /// Address and port of the Prometheus endpoint. Unset: nothing listens.
+    pub listen: Option<SocketAddr>,
+    /// Whether `listen` may be an address that other machines reach. The endpoint asks nobody who they are. Default false.
+    pub allow_remote: bool,
+}
+
+impl Metrics {
+    fn validate(&self) -> Result<(), Problem> {
+        match self.listen {
+            Some(address) if !address.ip().is_loopback() && !self.allow_remote => Err(Problem::new(
+                "metrics.listen",
+                format!(
+                    "is {address}, which other machines may reach; use 127.0.0.1:{} or set `metrics.allow_remote = true`",
+                    address.port()
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What bounds one request and one thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Turns of one request. Default 20.
+    pub turns: u32,
+    /// Tool calls of one request. Default 12.
+    pub calls: u32,
+    /// Signals that wait in one thread's queue. Default 64.
+    pub queue: u32,
+    /// Seconds one request may take. Default 120.
+    pub request_seconds: u32,
+    /// Minutes for which a resource counts as recently used. Default 15.
+    pub recently_minutes: u32,
+    /// Routes of repeated questions that are kept. Default 1000.
+    pub exact_routes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { turns: 20, calls: 12, queue: 64, request_seconds: 120, recently_minutes: 15, exact_routes: 1000 }
+    }
+}
+
+impl Limits {
+    /// Zero would stop the bot without a word, and what is far too large is no bound, so that both are refused.
+    fn validate(&self) -> Result<(), Problem> {
+        let bounds = [
+            ("turns", self.turns, 200),
+            ("calls", self.calls, 200),
+            ("queue", self.queue, 10_000),
+            ("request_seconds", self.request_seconds, 3600),
+            ("recently_minutes", self.recently_minutes, 1440),
+            ("exact_routes", self.exact_routes, 100_000),
+        ];
+        match bounds.into_iter().find(|(_, value, max)| !(1..=*max).contains(value)) {
+            None => Ok(()),
+            Some((key, value, max)) => {
+                Err(Problem::new(format!("limits.{key}"), format!("must be from 1 to {max}, not {value}")))
+            }
+        }
+    }
+}
+
+/// The built-in spokes that this version has, and whether they are in this build. The feature has the spoke's name.
+const BUILT_IN: &[(&str, bool)] = &[("host", cfg!(feature = "host"))];
+
+/// One tool server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spoke {
+    /// Whether its tools are offered. Default true.
+    pub enabled: bool,
+    /// The program to run: a name on the PATH, or an absolute path. Unset: this binary, with `spoke NAME`.
+    pub command: Option<String>,
+    /// Its arguments, only together with `command`. Default none.
+    pub args: Vec<String>,
+    /// Names of environment variables that are passed on; it sees no others. Default none.
+    pub env: Vec<String>,
+}
+
+impl Default for Spoke {
+    fn default() -> Self {
+        Self { enabled: true, command: None, args: Vec::new(), env: Vec::new() }
+    }
+}
+
+impl Spoke {
+    fn validate(&self, name: &str, built_in: &[(&str, bool)]) -> Result<(), Problem> {
+        Self::validate_name(name)?;
+        if self.enabled {
+            self.validate_command(name, built_in)?;
+        }
+        self.validate_env(name)
+    }
+
+    fn validate_name(name: &str) -> Result<(), Problem> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+        if name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain) {
+            return Ok(());
+        }
+        let problem = "is not a name for a spoke; use up to 32 small letters, digits, `_` and `-`, a letter first";
+        Err(Problem::new(format!("spokes.{name}"), problem))
+    }
+
+    fn validate_command(&self, name: &str, built_in: &[(&str, bool)]) -> Result<(), Problem> {
+        let key = |last: &str| format!("spokes.{name}{last}");
+        let Some(command) = &self.command else {
+            return match built_in.iter().find(|(known, _)| *known == name) {
+                Some((_, true)) if self.args.is_empty() => Ok(()),
+                Some((_, true)) => Err(Problem::new(key(".args"), format!("needs `{}`", key(".command")))),
+                Some((_, false)) => Err(Problem::new(
+                    key(""),
+                    format!("is enabled, but this build has no {name} spoke; build with --features {name}"),
+                )),
+                None => Err(Problem::new(
+                    key(""),
+                    format!("is not a spoke of this version; set `{}` to the program to run", key(".command")),
+                )),
+            };
+        };
+        let relative = Path::new(command).is_relative() && command.contains(std::path::is_separator);
+        if command.is_empty() || relative {
+            return Err(Problem::new(key(".command"), "must be a program's name on the PATH or an absolute path"));
+        }
+        Ok(())
+    }
+
+    /// A spoke runs without our own credentials, so that a name of ours cannot be passed on.
+    fn validate_env(&self, name: &str) -> Result<(), Problem> {
+        let key = format!("spokes.{name}.env");
+        for variable in &self.env {
+            let plain = variable.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if variable.is_empty() || !plain {
+                return Err(Problem::new(key, "must list names of variables, without `=` and values"));
+            }
+            if variable.to_ascii_uppercase().starts_with("COUNTERSIGN_") {
+                return Err(Problem::new(key, format!("lists {variable}; the bot's own variables are not passed on")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The team's own intents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Intents {
+    /// A file of intents, added to the built-in ones. Unset by default.
+    pub file: Option<PathBuf>,
+}
+
+/// The team's own tool declarations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tools {
+    /// A directory of tool declarations, added to the built-in ones. Unset by default.
+    pub dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(result: Result<(), Problem>) -> String {
+        let problem = result.expect_err("it must be refused");
+        format!("`{}` {}", problem.key, problem.problem)
+    }
+
+    #[test]
+    fn a_spoke_that_this_build_lacks_names_the_feature() {
+        let spoke = Spoke::default();
+        insta::assert_snapshot!(said(spoke.validate("host", &[("host", false)])),
+            @"`spokes.host` is enabled, but this build has no host spoke; build with --features host");
+        assert_eq!(spoke.validate("host", &[("host", true)]), Ok(()));
+        let off = Spoke { enabled: false, ..Spoke::default() };
+        assert_eq!(off.validate("host", &[("host", false)]), Ok(()), "what is switched off may be missing");
+        insta::assert_snapshot!(said(spoke.validate("dokcer", BUILT_IN)),
+            @"`spokes.dokcer` is not a spoke of this version; set `spokes.dokcer.command` to the program to run");
+    }
+
+    #[test]
+    fn a_spoke_of_ones_own_needs_a_program_that_can_be_found() {
+        let own = |command: &str| Spoke { command: Some(command.to_owned()), ..Spoke::default() };
+        assert_eq!(own("my-spoke").validate("mine", BUILT_IN), Ok(()));
+        assert_eq!(own("/opt/my-spoke").validate("mine", BUILT_IN), Ok(()));
+        insta::assert_snapshot!(said(own("./my-spoke").validate("mine", BUILT_IN)),
+            @"`spokes.mine.command` must be a program's name on the PATH or an absolute path");
+        insta::assert_snapshot!(said(own("my-spoke").validate("My spoke", BUILT_IN)),
+            @"`spokes.My spoke` is not a name for a spoke; use up to 32 small letters, digits, `_` and `-`, a letter first");
+    }
+
+    #[test]
+    fn a_spoke_gets_names_of_variables_and_none_of_ours() {
+        let passing = |name: &str| Spoke {
+            command: Some("x".to_owned()),
+            env: vec!["SSH_AUTH_SOCK".to_owned(), name.to_owned()],
+            ..Spoke::default()
+        };
+        assert_eq!(passing("KUBECONFIG").validate("mine", BUILT_IN), Ok(()));
+        insta::assert_snapshot!(said(passing("countersign_store__url").validate("mine", BUILT_IN)),
+            @"`spokes.mine.env` lists countersign_store__url; the bot's own variables are not passed on");
+        insta::assert_snapshot!(said(passing("A=b").validate("mine", BUILT_IN)),
+            @"`spokes.mine.env` must list names of variables, without `=` and values");
+    }
+
+    #[test]
+    fn a_level_that_is_none_is_refused_instead_of_silencing_the_log() {
+        let log = |level: &str| Log { level: Some(level.to_owned()), ..Log::default() };
+        for sound in ["info", "WARN", "warn,countersign=debug", "off", "[request{id=x}]=trace,info"] {
+            assert!(log(sound).filter(false).is_ok(), "{sound}");
+        }
+        insta::assert_snapshot!(said(log("inof").validate()), @"`log.level` has `inof`, which is not a level; write error, warn, info, debug, trace or off, or `target=level` separated by commas");
+        assert!(said(log("countersign=loud").validate()).starts_with("`log.level` is not a filter ("));
+        let default = Log::default();
+        assert_eq!(default.filter(false).map(|filter| filter.to_string()), Ok("info".to_owned()));
+        assert_eq!(default.filter(true).map(|filter| filter.to_string()), Ok("warn".to_owned()));
+        assert_eq!(log("debug").filter(true).map(|filter| filter.to_string()), Ok("debug".to_owned()));
+    }
+
+    #[test]
+    fn metrics_stay_on_this_machine_unless_told_otherwise() {
+        let listen = |address: &str| Metrics { listen: address.parse().ok(), allow_remote: false };
+        assert_eq!(listen("127.0.0.1:9464").validate(), Ok(()));
+        assert_eq!(listen("[::1]:9464").validate(), Ok(()));
+        insta::assert_snapshot!(said(listen("0.0.0.0:9464").validate()),
+            @"`metrics.listen` is 0.0.0.0:9464, which other machines may reach; use 127.0.0.1:9464 or set `metrics.allow_remote = true`");
+        assert_eq!(Metrics { allow_remote: true, ..listen("0.0.0.0:9464") }.validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_limit_of_nothing_or_of_everything_is_refused() {
+        assert_eq!(Limits::default().validate(), Ok(()));
+        insta::assert_snapshot!(said(Limits { queue: 0, ..Limits::default() }.validate()),
+            @"`limits.queue` must be from 1 to 10000, not 0");
+        insta::assert_snapshot!(said(Limits { request_seconds: 3601, ..Limits::default() }.validate()),
+            @"`limits.request_seconds` must be from 1 to 3600, not 3601");
+    }
+}

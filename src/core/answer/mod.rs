@@ -1,0 +1,70 @@
+//! Turns what a tool answered into neutral blocks, as the action's declaration says, and what a refusal says into
+//! sentences (FMT-01, FMT-03, FMT-04). All data is masked, made harmless and bounded here; an adapter adds only its own
+//! markup. What is remembered of an answer is rendered here too, and kept elsewhere.
+
+mod clean;
+mod failure;
+mod path;
+mod show;
+mod template;
+mod units;
+
+use crate::envelope::Envelope;
+use crate::secrets::Mask;
+use crate::tool::{ActionSpec, FactSpec};
+
+pub use failure::failure;
+pub use show::{ROWS_MAX, show};
+pub use template::Template;
+
+use path::Path;
+use template::Scope;
+
+/// The most characters of a remembered value (KNO-04).
+pub const FACT_CHARS_MAX: usize = 200;
+
+/// What is remembered of an answer, as (attribute, value): masked, on one line, at most [`FACT_CHARS_MAX`] characters. A
+/// fact that needs a value which the answer lacks is absent, and a failure leaves no facts.
+pub fn facts(specs: &[FactSpec], envelope: &Envelope, mask: &Mask) -> Vec<(String, String)> {
+    if !envelope.ok {
+        return Vec::new();
+    }
+    let scope = Scope::new(mask, &envelope.data, None);
+    let value = |spec: &FactSpec| Template::parse(&spec.value).ok()?.render_whole(&scope);
+    let clean = |text: String| clean::line(mask, &text, FACT_CHARS_MAX);
+    specs.iter().filter_map(|spec| Some((spec.attr.clone(), clean(value(spec)?)))).collect()
+}
+
+/// What is wrong with the templates and paths of a declaration, with the fix; none where all of them can be rendered.
+/// Called when the declaration is loaded, so that nobody meets a malformed template at 3 a.m.
+pub fn problem_of(spec: &ActionSpec) -> Option<String> {
+    let show = &spec.show;
+    let texts = [("show.lead", &show.lead), ("show.empty", &show.empty), ("show.more", &show.more)];
+    let texts = texts.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
+    let facts = spec.facts.iter().map(|fact| ("fact.value", fact.value.as_str()));
+    texts.chain(facts).find_map(|(key, text)| template_problem(spec, key, text)).or_else(|| path_problem(spec))
+}
+
+fn template_problem(spec: &ActionSpec, key: &str, text: &str) -> Option<String> {
+    let template = match Template::parse(text) {
+        Ok(template) => template,
+        Err(problem) => return Some(format!("`{key}`: {problem}")),
+    };
+    let undeclared = template.args().find(|arg| !spec.args.contains_key(*arg))?;
+    Some(format!("`{key}` uses `args.{undeclared}`, which is no argument of this action"))
+}
+
+fn path_problem(spec: &ActionSpec) -> Option<String> {
+    let show = &spec.show;
+    let fields = show.fields.iter().map(|field| ("show.fields", field.path.as_str()));
+    let table = show.table.iter().flat_map(|table| {
+        let columns = table.columns.iter().map(|column| ("show.table.columns", column.path.as_str()));
+        [("show.table.rows", table.rows.as_str())].into_iter().chain(columns)
+    });
+    let text = show.text.iter().map(|path| ("show.text", path.as_str()));
+    let mut paths = fields.chain(table).chain(text);
+    paths.find_map(|(key, path)| Some(format!("`{key}`: {}", Path::parse(path).err()?)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! What goes into a step and what comes out of it. Effects are performed by the shell, in order; what leaves the core to
+//! act or to be read by people is `Cleared`.
+
+use crate::envelope::{Code, Envelope};
+use crate::gate::{Cleared, ToolCall};
+use crate::port::Outgoing;
+use crate::route::Route;
+use crate::signal::{Actor, CallId, Mono, Signal, SignalId, ThreadKey};
+
+/// What can happen to a thread.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// An accepted signal, for the first time or once more after a crash.
+    Signal(Box<Signal>),
+    /// A signal whose work was interrupted twice: it ends in one notice (DESIGN.md section 7).
+    Interrupted(Box<Signal>),
+    /// A tool answered.
+    Answer {
+        /// The call.
+        call: CallId,
+        /// The answer.
+        envelope: Box<Envelope>,
+    },
+    /// The time of a request is over.
+    Deadline(SignalId),
+}
+
+/// What has to be done. The order of a step's effects is the order of their doing.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Call a tool; its answer comes back as [`Input::Answer`].
+    Call(Cleared<ToolCall>),
+    /// Send a message. `n` counts the messages of a request, so that (signal, n) is unique.
+    Post {
+        /// The n-th message that answers its signal, from 0.
+        n: u32,
+        /// The message.
+        message: Cleared<Outgoing>,
+    },
+    /// Write an audit row.
+    Audit(Audit),
+    /// Raise a counter.
+    Count(Count),
+    /// Remember the route of a question.
+    Remember {
+        /// In which thread, for which roles, which words.
+        key: (ThreadKey, String, String),
+        /// The route.
+        route: Route,
+    },
+    /// Come back with [`Input::Deadline`] at this time, unless the request has ended.
+    Wake {
+        /// When.
+        at: Mono,
+        /// For which request.
+        signal: SignalId,
+    },
+    /// The request has ended.
+    Finish {
+        /// Which.
+        signal: SignalId,
+        /// How.
+        ending: Ending,
+    },
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With an answer, a question or a refusal: with something that was said.
+    Answered,
+    /// With a notice that it was interrupted.
+    Interrupted,
+    /// Too deep: dropped, counted and logged.
+    Dropped,
+}
+
+impl Ending {
+    /// The stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Interrupted => "interrupted",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// One audit row (invariant 9). No secrets: texts are masked before they come here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// `called`, `refused`, `dropped`, `reset`.
+    pub what: &'static str,
+    /// Which signal.
+    pub signal: SignalId,
+    /// Where.
+    pub thread: ThreadKey,
+    /// Who: the platform and the immutable id, never a constant (AC-26).
+    pub actor: Actor,
+    /// The gate that refused; empty where none did.
+    pub gate: &'static str,
+    /// The code of the refusal.
+    pub code: Option<Code>,
+    /// `tool.action`, or empty.
+    pub call: String,
+    /// The target, as claimed.
+    pub target: Option<String>,
+    /// A sentence.
+    pub detail: String,
+}
+
+/// One step of a counter. The shell cleans the labels (TEL-09) and adds the prefix `countersign_` (TEL-08).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Without the prefix.
+    pub name: &'static str,
+    /// Never a user or a thread.
+    pub labels: Vec<(&'static str, String)>,
+}

@@ -1,0 +1,90 @@
+//! What a decision needs from outside, as snapshots and pure traits. The shell fills it for each step; nothing here
+//! changes while a step runs.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::port::{Rights, Similarity};
+use crate::route::{ExactRoutes, Intents};
+use crate::secrets::Mask;
+use crate::tool::Registry;
+
+/// Everything outside that a step may look at.
+#[derive(Clone, Copy)]
+pub struct Env<'a> {
+    /// The declared tools.
+    pub registry: &'a Registry,
+    /// The patterns of `config/intents.toml`.
+    pub intents: &'a Intents,
+    /// Routes of questions asked before.
+    pub exact: &'a ExactRoutes,
+    /// Who may what.
+    pub rights: &'a dyn Rights,
+    /// How alike texts are; used for suggestions only.
+    pub similarity: &'a dyn Similarity,
+    /// Numbers from the configuration.
+    pub limits: &'a Limits,
+    /// What belongs to the bot itself.
+    pub own: &'a OwnDeployment,
+    /// The credentials that tools need.
+    pub vault: &'a Vault,
+    /// What may never be shown.
+    pub mask: &'a Mask,
+    /// How the tool servers do, for `status`.
+    pub spokes: &'a [SpokeStatus],
+}
+
+/// Limits that the configuration may set. The defaults are those of REQUIREMENTS.md section 2, C-13.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many rounds of proposals one request may take.
+    pub turns_max: u32,
+    /// How long one request may take, in milliseconds (SIG-18).
+    pub request_ms_max: u64,
+    /// For how long "recently" is, in milliseconds (RES-16).
+    pub recently_ms: u64,
+    /// Where tools may send anything: host names and addresses. Empty means nowhere.
+    pub egress_allowed: Vec<String>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { turns_max: 20, request_ms_max: 120_000, recently_ms: 15 * 60 * 1000, egress_allowed: Vec::new() }
+    }
+}
+
+/// What belongs to the bot itself and is nobody's business in a chat (gate `self`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnDeployment {
+    /// Files and folders: the data directory, the configuration, the policies.
+    pub paths: Vec<PathBuf>,
+    /// Resources, by canonical id.
+    pub resources: Vec<String>,
+}
+
+/// The state of a credential, as the shell last found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// Present, private and unchanged since it was loaded.
+    Sound,
+    /// Others than its owner can read it.
+    Exposed,
+    /// It changed since it was loaded.
+    Changed,
+}
+
+/// The credentials that tools need, by name; what is not in it is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vault {
+    /// By the name that a tool's declaration uses.
+    pub credentials: BTreeMap<String, Credential>,
+}
+
+/// How one tool server does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpokeStatus {
+    /// Its name in the configuration.
+    pub name: String,
+    /// A few words: `running`, `starts when needed`, `is tried again in 4 s: ...`.
+    pub state: String,
+}

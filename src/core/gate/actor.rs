@@ -1,0 +1,31 @@
+//! Gate `actor`: a known human, or a named service principal, with the right, here, on this resource. Names are never
+//! looked at; whoever is not known holds no right.
+
+use crate::envelope::Code;
+use crate::port::Right;
+use crate::signal::ActorKind;
+
+use super::stack::not_about_messages;
+use super::{CallCase, Ctx, Gate, Verdict};
+
+pub(super) const GATE: Gate = Gate { name: "actor", priority: 900, call, post: not_about_messages };
+
+fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
+    let actor = &ctx.signal.actor;
+    match actor.kind {
+        ActorKind::Human | ActorKind::Service => {}
+        ActorKind::Bot
+        | ActorKind::Webhook
+        | ActorKind::AnonymousAdmin
+        | ActorKind::ChannelPost
+        | ActorKind::Bridge => {
+            return Verdict::refuse(Code::Forbidden, "only a person with an account of their own may ask for this");
+        }
+    }
+    let right = Right::Request(case.kind, case.target_id().cloned());
+    if ctx.env.rights.may(actor, &ctx.signal.thread, &right) {
+        return Verdict::Pass;
+    }
+    let on = case.target_id().map_or_else(|| "here".to_owned(), |id| format!("on `{id}`"));
+    Verdict::refuse(Code::Forbidden, format!("you may not ask for a {} {on}", case.kind.as_str()))
+}

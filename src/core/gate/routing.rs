@@ -1,0 +1,66 @@
+//! Gate `routing`: not the parent when a child was explicitly meant (RTE-*, invariant 12, FM-5). Only the explicit stamp
+//! counts, so that a bulk search never poisons work on the host (C-45, FM-6). Any call with a target is checked (C-46).
+
+use crate::envelope::{Code, Details, Suggestion};
+use crate::resource::{Resource, ResourceId};
+use crate::thread::Explicit;
+use crate::tool::ToolKind;
+
+use super::stack::not_about_messages;
+use super::{CallCase, Ctx, Gate, Verdict};
+
+pub(super) const GATE: Gate = Gate { name: "routing", priority: 650, call, post: not_about_messages };
+
+fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
+    let Some(target) = case.target_id() else {
+        return Verdict::Pass;
+    };
+    let place = place_of(target, ctx);
+    let meant_at = ctx.resolved.explicit(target).map(|explicit| explicit.at);
+    let mut children: Vec<&Resource> = ctx
+        .resolved
+        .recently_meant(ctx.env.limits.recently_ms, ctx.now.mono)
+        .filter(|(child, explicit)| {
+            // Whoever meant the parent after the child has changed their mind, and is believed.
+            is_inside(child, &place) && counts(explicit, case, ctx) && meant_at.is_none_or(|at| at < explicit.at)
+        })
+        .map(|(child, _)| child)
+        .collect();
+    children.sort_by_key(|child| &child.id);
+    if children.is_empty() { Verdict::Pass } else { mismatch(target, &children) }
+}
+
+/// Where a call on this target runs: in the target itself where it is a place, else in the nearest place around it.
+fn place_of(target: &ResourceId, ctx: &Ctx<'_>) -> ResourceId {
+    if target.is_place() {
+        return target.clone();
+    }
+    let around = ctx.resolved.peek(target).and_then(|resource| resource.chain.iter().find(|id| id.is_place()));
+    around.unwrap_or(target).clone()
+}
+
+fn is_inside(child: &Resource, place: &ResourceId) -> bool {
+    child.id.is_place() && child.chain.contains(place)
+}
+
+/// Whose mark counts: for a read the actor's own, for a write anybody's (RTE-08).
+fn counts(explicit: &Explicit, case: &CallCase<'_>, ctx: &Ctx<'_>) -> bool {
+    match case.kind {
+        ToolKind::Write => true,
+        ToolKind::Resolve | ToolKind::Read | ToolKind::Record => explicit.by == ctx.signal.actor.id,
+    }
+}
+
+fn mismatch(target: &ResourceId, children: &[&Resource]) -> Verdict {
+    let names: Vec<&str> = children.iter().map(|child| child.name.as_str()).collect();
+    let suggestions =
+        children.iter().take(5).map(|c| Suggestion { name: c.name.clone(), id: c.id.to_string() }).collect();
+    let details = Details {
+        recovery_hint: Some("name the target by its own id".to_owned()),
+        resource_id: Some(target.to_string()),
+        suggestions,
+        ..Details::default()
+    };
+    let message = format!("`{target}` is not what was meant: {} lies inside it and was named", names.join(", "));
+    Verdict::refuse_with(Code::RoutingMismatch, message, details)
+}

@@ -1,0 +1,74 @@
+//! Gate `schema`: tool and action exist, the arguments are valid after lossless casts, the target is an id of the kind
+//! that the action runs on. Of a message: it says something, is bounded, and claims no reading that was not made.
+
+use crate::envelope::{Code, Details, Suggestion};
+use crate::port::{Block, Claim, Outgoing};
+
+use super::{CallCase, Ctx, Gate, Standing, Verdict};
+
+/// The most blocks of one message.
+const BLOCKS_MAX: usize = 64;
+
+pub(super) const GATE: Gate = Gate { name: "schema", priority: 1000, call, post };
+
+fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
+    let Some(spec) = case.spec else {
+        return unknown(case, ctx);
+    };
+    if let Err(error) = &case.args {
+        let details = Details { argument: Some(error.argument().to_owned()), ..named(case) };
+        return Verdict::refuse_with(Code::InvalidInput, error.to_string(), details);
+    }
+    match (&case.target, &spec.target) {
+        (Some(Err(error)), _) => Verdict::refuse_with(Code::InvalidInput, error.to_string(), named(case)),
+        (Some(Ok(_)), None) => {
+            Verdict::refuse_with(Code::InvalidInput, format!("`{}` takes no target", case.shown_name()), named(case))
+        }
+        (Some(Ok(id)), Some(kind)) if id.kind() != kind => {
+            let message = format!("`{}` runs on a {kind}, not on a {}", case.shown_name(), id.kind());
+            Verdict::refuse_with(Code::InvalidInput, message, named(case))
+        }
+        (Some(Ok(_)) | None, _) => Verdict::Pass,
+    }
+}
+
+fn unknown(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
+    let known = ctx.env.registry.tool(&case.proposal.tool);
+    let (message, names): (String, Vec<String>) = match known {
+        Some(tool) => (format!("there is no action `{}`", case.shown_name()), tool.actions.keys().cloned().collect()),
+        None => (
+            format!("there is no tool for `{}`", case.shown_name()),
+            ctx.env.registry.tools().map(|t| t.name.clone()).collect(),
+        ),
+    };
+    let suggestions = names.into_iter().take(5).map(|name| Suggestion { id: name.clone(), name }).collect();
+    Verdict::refuse_with(Code::NotFound, message, Details { suggestions, ..named(case) })
+}
+
+fn named(case: &CallCase<'_>) -> Details {
+    Details { action: Some(case.shown_name()), ..Details::default() }
+}
+
+fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
+    let says_something = post.blocks.iter().any(|block| match block {
+        Block::Text { text } | Block::Code { text } => !text.trim().is_empty(),
+        Block::Fields { fields } => !fields.is_empty(),
+        Block::Table { rows, .. } => !rows.is_empty(),
+        Block::Choices { choices, .. } => !choices.is_empty(),
+    });
+    if !says_something || post.blocks.len() > BLOCKS_MAX {
+        return Verdict::refuse(Code::InvalidInput, "the message is empty or has too many parts");
+    }
+    let claimed = match &post.claim {
+        Claim::Nothing => return Verdict::Pass,
+        Claim::Readings { sources } => sources,
+    };
+    let made = match standing {
+        Standing::Fresh { readings, .. } => claimed.iter().all(|source| readings.contains(source)),
+        Standing::Stored { .. } => true,
+    };
+    if claimed.is_empty() || !made {
+        return Verdict::refuse(Code::PolicyBlocked, "the message claims a reading that this request did not make");
+    }
+    Verdict::Pass
+}

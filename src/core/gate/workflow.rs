@@ -1,0 +1,44 @@
+//! Gate `workflow`: the table of `thread/fsm.rs`. Of a message: nothing that claims anything about the world leaves while
+//! a write is in flight or unverified (invariant 3).
+
+use crate::envelope::{Code, Details};
+use crate::port::{Claim, Outgoing};
+use crate::thread::{Fsm, State};
+
+use super::{CallCase, Ctx, Gate, Standing, Verdict};
+
+pub(super) const GATE: Gate = Gate { name: "workflow", priority: 750, call, post };
+
+fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
+    if ctx.fsm.can_execute(case.kind) {
+        return Verdict::Pass;
+    }
+    let (message, hint) = match ctx.fsm.state() {
+        State::Resolving => (
+            "nothing was discovered in this thread yet, so nothing may be changed".to_owned(),
+            "discover the target first".to_owned(),
+        ),
+        State::Writing => ("a change is being made".to_owned(), "wait until it is done and verified".to_owned()),
+        State::Reading | State::Verifying => (unverified(ctx.fsm), "read the changed target first".to_owned()),
+    };
+    let details = Details { recovery_hint: Some(hint), action: Some(case.shown_name()), ..Details::default() };
+    Verdict::refuse_with(Code::FsmBlocked, message, details)
+}
+
+fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
+    let Standing::Fresh { ctx, .. } = standing else {
+        return Verdict::Pass;
+    };
+    match post.claim {
+        Claim::Nothing => Verdict::Pass,
+        Claim::Readings { .. } if ctx.fsm.can_final_answer() => Verdict::Pass,
+        Claim::Readings { .. } => Verdict::refuse(Code::FsmBlocked, unverified(ctx.fsm)),
+    }
+}
+
+fn unverified(fsm: &Fsm) -> String {
+    match fsm.open_write() {
+        Some(write) => format!("`{}` on `{}` is not verified yet", write.call, write.target),
+        None => "a change is not verified yet".to_owned(),
+    }
+}

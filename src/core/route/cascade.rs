@@ -1,0 +1,139 @@
+//! The cascade itself: which layer answers, and what is suggested where none does.
+
+use serde_json::{Map, Value};
+
+use super::hear::{Heard, is_pronoun};
+use super::intents::{Caught, Does, Intent};
+use super::spelling::corrected;
+use crate::env::Env;
+use crate::signal::ThreadKey;
+use crate::tool::ToolKind;
+
+/// The layer that answered; a label of metrics. Layers have names, not numbers (C-49).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// Several intents fitted, and the last domain decided.
+    Sticky,
+    /// Routed before.
+    Exact,
+    /// A pattern.
+    Pattern,
+}
+
+impl Layer {
+    /// The stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sticky => "sticky",
+            Self::Exact => "exact",
+            Self::Pattern => "pattern",
+        }
+    }
+}
+
+/// Which intent a message means, and what it says about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The intent's name.
+    pub intent: String,
+    /// What was said, uncast and unchecked; the gate `schema` does that.
+    pub args: Map<String, Value>,
+    /// What was named as the target, as typed: a name, a pid, a path, an id, a mention or a pronoun.
+    pub target: Option<String>,
+    /// How it was found.
+    pub layer: Layer,
+}
+
+impl Route {
+    /// Whether it means the same in another context: a pronoun does not.
+    pub fn is_free_of_context(&self) -> bool {
+        self.target.as_deref().is_none_or(|target| !is_pronoun(target))
+    }
+}
+
+/// The key of the exact layer.
+pub(crate) fn exact_key(thread: &ThreadKey, roles: &[String], heard: &Heard) -> (ThreadKey, String, String) {
+    (thread.clone(), roles.join(","), heard.text.clone())
+}
+
+/// Routes a message, or finds that no layer understands it. `sticky` is the domain that was last talked about.
+pub fn route(
+    heard: &Heard,
+    thread: &ThreadKey,
+    roles: &[String],
+    sticky: Option<&str>,
+    env: &Env<'_>,
+) -> Option<Route> {
+    if heard.follow_up && sticky.is_none() {
+        // "and the disk?" follows nothing here; still, the words may stand for themselves.
+        return by_pattern(heard, None, env);
+    }
+    let remembered = env.exact.get(&exact_key(thread, roles, heard));
+    let remembered = remembered.filter(|route| env.intents.named(&route.intent).is_some());
+    match remembered {
+        Some(route) => Some(Route { layer: Layer::Exact, ..route.clone() }),
+        None => by_pattern(heard, sticky, env),
+    }
+}
+
+fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Route> {
+    let caught = env.intents.catch(&heard.text, &heard.lower);
+    let ranked = caught.iter().find(|(intent, _)| sticky.is_some_and(|domain| intent.domain == domain));
+    let first = caught.first()?;
+    let (intent, taken) = ranked.unwrap_or(first);
+    let layer = if intent.name == first.0.name { Layer::Pattern } else { Layer::Sticky };
+    let Caught { args, target } = taken.clone();
+    Some(Route { intent: intent.name.clone(), args, target, layer })
+}
+
+/// Whether a route may be remembered: it means the same next time, and it is no write (C-29).
+pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -> bool {
+    let is_write = match &intent.does {
+        Does::Own(_) => false,
+        Does::Call { tool, action } => env.registry.kind(tool, action) == ToolKind::Write,
+    };
+    route.is_free_of_context() && route.layer == Layer::Pattern && !is_write
+}
+
+/// Something that might have been meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggested {
+    /// What to type.
+    pub text: String,
+    /// What it does.
+    pub about: String,
+    /// Whether it can be run as it stands: it is the person's own words with the spelling mended.
+    pub runs: bool,
+}
+
+/// What might have been meant by a message that no layer understands, nearest first, at most three.
+pub fn nearest(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
+    if let Some(mended) = mended(heard, env) {
+        return vec![mended];
+    }
+    let mut near: Vec<(u16, &Intent, &String)> = env
+        .intents
+        .iter()
+        .filter_map(|intent| {
+            let best =
+                intent.examples.iter().map(|e| (env.similarity.alike(&heard.lower, e), e)).max_by_key(|(a, _)| *a);
+            best.map(|(alike, example)| (alike, intent, example))
+        })
+        .filter(|(alike, _, _)| *alike >= env.similarity.worth_suggesting())
+        .collect();
+    near.sort_by(|(a, x, _), (b, y, _)| b.cmp(a).then_with(|| x.name.cmp(&y.name)));
+    let suggest = |(_, intent, example): (u16, &Intent, &String)| Suggested {
+        text: example.clone(),
+        about: intent.about.clone(),
+        runs: false,
+    };
+    near.into_iter().take(3).map(suggest).collect()
+}
+
+fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
+    let text = corrected(&heard.text, env.intents.vocabulary())?;
+    let better = Heard { lower: text.to_ascii_lowercase(), text, follow_up: heard.follow_up };
+    let route = by_pattern(&better, None, env)?;
+    let intent = env.intents.named(&route.intent)?;
+    Some(Suggested { text: better.text, about: intent.about.clone(), runs: true })
+}

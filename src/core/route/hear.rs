@@ -1,0 +1,114 @@
+//! Ingress normalisation: what is the same question should look the same (SIG-15). The original is kept beside it, since
+//! paths, ids and SQL are case-sensitive.
+
+/// The most characters of a message that a route looks at; a longer message is no command.
+const CHARS_MAX: usize = 2_000;
+
+/// Words of courtesy before a question. They change nothing.
+const BEFORE: [&str; 9] =
+    ["please ", "pls ", "hey ", "ok ", "can you ", "could you ", "would you ", "now ", "countersign, "];
+
+/// And after it.
+const AFTER: [&str; 5] = [" please", " pls", " thanks", " thank you", " now"];
+
+/// How a follow-up begins: it belongs to what was just talked about (CAS-03).
+const FOLLOW_UP: [&str; 5] = ["and ", "what about ", "how about ", "also ", "then "];
+
+/// A message as a route sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Trimmed, white space evened out, courtesies off; the case is as typed.
+    pub text: String,
+    /// The same in ASCII lower case, byte for byte as long, so that a span found in one is a span of the other.
+    pub lower: String,
+    /// Whether it began like a follow-up; those words are off.
+    pub follow_up: bool,
+}
+
+/// Normalises a message.
+pub fn hear(original: &str) -> Heard {
+    let cut: String = original.chars().take(CHARS_MAX).collect();
+    let mut text = cut.split_whitespace().collect::<Vec<_>>().join(" ");
+    strip_courtesy(&mut text);
+    let follow_up = strip_before(&mut text, &FOLLOW_UP);
+    strip_courtesy(&mut text);
+    let lower = text.to_ascii_lowercase();
+    Heard { text, lower, follow_up }
+}
+
+/// Whether a word stands for what was last spoken of.
+pub fn is_pronoun(word: &str) -> bool {
+    const PRONOUNS: [&str; 12] = [
+        "it",
+        "that",
+        "this",
+        "them",
+        "that one",
+        "this one",
+        "that process",
+        "this process",
+        "the process",
+        "that service",
+        "this service",
+        "the service",
+    ];
+    PRONOUNS.contains(&word.to_ascii_lowercase().as_str())
+}
+
+fn strip_courtesy(text: &mut String) {
+    while strip_before(text, &BEFORE) {}
+    let end = text.trim_end_matches(['?', '!']).trim_end().len();
+    text.truncate(end);
+    strip_full_stop(text);
+    while strip_after(text, &AFTER) {}
+}
+
+/// A full stop at the end of a sentence goes; one in a path or a file name stays.
+fn strip_full_stop(text: &mut String) {
+    let last = text.rsplit(' ').next().unwrap_or_default();
+    if last.ends_with('.') && !last.contains('/') {
+        text.truncate(text.trim_end_matches('.').len());
+    }
+}
+
+fn strip_before(text: &mut String, words: &[&str]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let Some(word) = words.iter().find(|word| lower.starts_with(**word)) else {
+        return false;
+    };
+    text.drain(..word.len());
+    true
+}
+
+fn strip_after(text: &mut String, words: &[&str]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let Some(word) = words.iter().find(|word| lower.ends_with(**word)) else {
+        return false;
+    };
+    text.truncate(text.len().saturating_sub(word.len()));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_question_looks_the_same() {
+        let table = [
+            ("  Disk   usage? ", "Disk usage", false),
+            ("please show /var/log/Syslog.", "show /var/log/Syslog.", false),
+            ("Can you please show memory, thanks!", "show memory,", false),
+            ("show memory please.", "show memory", false),
+            ("and the disk?", "the disk", true),
+            ("what about processes", "processes", true),
+            ("ÄÖ İ show", "ÄÖ İ show", false),
+            ("", "", false),
+        ];
+        for (original, text, follow_up) in table {
+            let heard = hear(original);
+            assert_eq!((heard.text.as_str(), heard.follow_up), (text, follow_up), "{original:?}");
+            assert_eq!(heard.text.len(), heard.lower.len(), "{original:?}");
+        }
+    }
+}

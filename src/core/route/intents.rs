@@ -1,0 +1,294 @@
+//! Intents: what people type and which procedure it means, as data (`config/intents.toml`). All patterns are compiled
+//! into one set. A file proves itself when it is read: every example must lead to its own intent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::{Regex, RegexSet, RegexSetBuilder};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::hear::hear;
+use crate::tool::{Registry, ToolKind};
+
+/// How large the compiled set may become, in bytes. The crate's default of 10 MiB is passed by some 200 patterns
+/// (BENCH.md, "physical limits"); this is twenty times as much, and a set that is larger still is refused with a sentence.
+const SET_BYTES_MAX: usize = 200 * 1024 * 1024;
+
+/// What the bot can answer from its own state, with no tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnCommand {
+    /// What it can do.
+    Help,
+    /// How it and its tool servers do, and where this thread stands.
+    Status,
+    /// Who you are to it.
+    Who,
+    /// Which gates the last action passed, and which stopped it.
+    Why,
+    /// What it knows about something that was named.
+    About,
+    /// Forget everything.
+    Reset,
+    /// Forget everything but what is pinned.
+    ResetKeep,
+}
+
+/// What an intent does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// Answers from the bot's own state.
+    Own(OwnCommand),
+    /// Calls this action, after its target was resolved.
+    Call {
+        /// A declared tool.
+        tool: String,
+        /// A declared action of it.
+        action: String,
+    },
+}
+
+/// One intent, as the file has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IntentEntry {
+    name: String,
+    about: String,
+    examples: Vec<String>,
+    patterns: Vec<String>,
+    #[serde(default)]
+    call: Option<String>,
+    #[serde(default)]
+    own: Option<OwnCommand>,
+    #[serde(default)]
+    target: Option<String>,
+    #[serde(default)]
+    args: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    domain: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IntentFile {
+    #[serde(rename = "intent")]
+    intents: Vec<IntentEntry>,
+}
+
+/// One intent, checked.
+#[derive(Clone, Debug)]
+pub struct Intent {
+    /// Unique.
+    pub name: String,
+    /// For `help`.
+    pub about: String,
+    /// What people type; the first one stands in `help`.
+    pub examples: Vec<String>,
+    /// What it does.
+    pub does: Does,
+    /// What it is about: ranks where several fit (CAS-02, CAS-03).
+    pub domain: String,
+    target: Option<String>,
+    args: BTreeMap<String, Value>,
+}
+
+/// What is wrong with an intent file: always the file, the intent and the fix.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{file}: {problem}")]
+pub struct IntentsError {
+    /// The file.
+    pub file: String,
+    /// The intent and the fix.
+    pub problem: String,
+}
+
+/// All intents, compiled.
+#[derive(Clone, Debug)]
+pub struct Intents {
+    all: Vec<Intent>,
+    set: RegexSet,
+    /// One per pattern, in the order of the set, with the position of its intent.
+    patterns: Vec<(Regex, usize)>,
+    vocabulary: BTreeSet<String>,
+}
+
+/// What an intent's pattern took from a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Caught {
+    pub args: Map<String, Value>,
+    pub target: Option<String>,
+}
+
+impl Intents {
+    /// Reads intent files, given as (file name, content), and checks them against the tools and against themselves.
+    pub fn load<'a>(
+        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+        registry: &Registry,
+    ) -> Result<Self, IntentsError> {
+        let mut intents = Vec::new();
+        let mut sources = Vec::new();
+        let mut all_patterns = Vec::new();
+        for (file, content) in files {
+            let wrong = |problem: String| IntentsError { file: file.to_owned(), problem };
+            let parsed: IntentFile =
+                toml::from_str(content).map_err(|error| wrong(error.to_string().trim().to_owned()))?;
+            for entry in parsed.intents {
+                let (name, patterns) = (entry.name.clone(), entry.patterns.clone());
+                let intent = check(entry, registry).map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
+                if intents.iter().any(|known: &Intent| known.name == name) {
+                    return Err(wrong(format!("intent `{name}` is declared twice; give one of them another name")));
+                }
+                for pattern in patterns {
+                    let compiled = anchored(&pattern).map_err(|error| wrong(format!("intent `{name}`: {error}")))?;
+                    check_groups(&intent, &compiled).map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
+                    all_patterns.push((compiled, intents.len()));
+                }
+                intents.push(intent);
+                sources.push(file.to_owned());
+            }
+        }
+        let set = RegexSetBuilder::new(all_patterns.iter().map(|(regex, _)| regex.as_str()))
+            .size_limit(SET_BYTES_MAX)
+            .build()
+            .map_err(|error| IntentsError { file: sources.join(", "), problem: error.to_string() })?;
+        let vocabulary = intents.iter().flat_map(|intent| intent.examples.iter()).flat_map(|e| words(e)).collect();
+        let loaded = Self { all: intents, set, patterns: all_patterns, vocabulary };
+        loaded.prove_examples(&sources)?;
+        Ok(loaded)
+    }
+
+    /// Every intent, in the order of the files.
+    pub fn iter(&self) -> impl Iterator<Item = &Intent> {
+        self.all.iter()
+    }
+
+    /// The intent of this name.
+    pub fn named(&self, name: &str) -> Option<&Intent> {
+        self.all.iter().find(|intent| intent.name == name)
+    }
+
+    /// Words that intents are written with.
+    pub(super) const fn vocabulary(&self) -> &BTreeSet<String> {
+        &self.vocabulary
+    }
+
+    /// Every intent that fits, with what its pattern took; in the order of the files. One pass over the set, then one
+    /// single pattern per hit.
+    pub(super) fn catch(&self, text: &str, lower: &str) -> Vec<(&Intent, Caught)> {
+        let mut seen = BTreeSet::new();
+        let hits = self.set.matches(lower).into_iter().filter_map(|at| self.patterns.get(at));
+        hits.filter(|(_, intent)| seen.insert(*intent))
+            .filter_map(|(regex, at)| {
+                let intent = self.all.get(*at)?;
+                Some((intent, intent.take(regex, text, lower)?))
+            })
+            .collect()
+    }
+
+    fn prove_examples(&self, sources: &[String]) -> Result<(), IntentsError> {
+        for (intent, file) in self.all.iter().zip(sources) {
+            for example in &intent.examples {
+                let heard = hear(example);
+                let caught = self.catch(&heard.text, &heard.lower);
+                let first = caught.first().map(|(found, _)| found.name.as_str());
+                if first != Some(intent.name.as_str()) {
+                    let problem = match first {
+                        None => format!("intent `{}`: no pattern fits its own example `{example}`", intent.name),
+                        Some(other) => {
+                            format!(
+                                "intent `{}`: its example `{example}` leads to `{other}`, which stands before it",
+                                intent.name
+                            )
+                        }
+                    };
+                    return Err(IntentsError { file: file.clone(), problem });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Intent {
+    fn take(&self, regex: &Regex, text: &str, lower: &str) -> Option<Caught> {
+        let captures = regex.captures(lower)?;
+        let group = |name: &str| captures.name(name).and_then(|span| text.get(span.range())).map(str::trim);
+        let mut args = Map::new();
+        for (name, value) in &self.args {
+            match value.as_str().and_then(|template| template.strip_prefix('{')?.strip_suffix('}')) {
+                Some(wanted) => {
+                    if let Some(found) = group(wanted) {
+                        args.insert(name.clone(), Value::from(found));
+                    }
+                }
+                None => {
+                    args.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        let target = self.target.as_deref().and_then(group).map(str::to_owned);
+        Some(Caught { args, target })
+    }
+}
+
+/// The words of a text, in lower case.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split_whitespace().map(str::to_lowercase)
+}
+
+fn anchored(pattern: &str) -> Result<Regex, String> {
+    // Matched against text in ASCII lower case, so that no pattern needs `(?i)` and none pays for it.
+    Regex::new(&format!("^(?:{pattern})$")).map_err(|error| format!("its pattern `{pattern}` is not valid: {error}"))
+}
+
+fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
+    if entry.examples.is_empty() || entry.patterns.is_empty() {
+        return Err("give at least one example and one pattern".to_owned());
+    }
+    let does = match (&entry.call, entry.own) {
+        (Some(call), None) => checked_call(call, &entry, registry)?,
+        (None, Some(own)) => Does::Own(own),
+        (Some(_), Some(_)) | (None, None) => return Err("say either `call` or `own`".to_owned()),
+    };
+    let args = entry.args.into_iter().map(|(name, value)| {
+        let value = serde_json::to_value(value).map_err(|error| error.to_string())?;
+        Ok((name, value))
+    });
+    Ok(Intent {
+        name: entry.name,
+        about: entry.about,
+        examples: entry.examples,
+        does,
+        domain: entry.domain,
+        target: entry.target,
+        args: args.collect::<Result<_, String>>()?,
+    })
+}
+
+fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<Does, String> {
+    let Some((tool, action, spec)) = registry.named(call) else {
+        return Err(format!("`call` names `{call}`, which is not declared in config/tools"));
+    };
+    if let Some(unknown) = entry.args.keys().find(|name| !spec.args.contains_key(*name)) {
+        return Err(format!("`{call}` takes no argument `{unknown}`"));
+    }
+    let takes_name = !matches!(spec.target.as_deref(), None | Some("host"));
+    if spec.kind != ToolKind::Resolve && takes_name && entry.target.is_none() {
+        return Err(format!(
+            "`{call}` runs on a {}; say with `target` which group names it",
+            spec.target.as_deref().unwrap_or("thing")
+        ));
+    }
+    Ok(Does::Call { tool: tool.to_owned(), action: action.to_owned() })
+}
+
+fn check_groups(intent: &Intent, regex: &Regex) -> Result<(), String> {
+    let groups: Vec<&str> = regex.capture_names().flatten().collect();
+    let used = intent.args.values().filter_map(|value| value.as_str()?.strip_prefix('{')?.strip_suffix('}'));
+    let known: Vec<&str> = used.chain(intent.target.as_deref()).collect();
+    match groups.iter().find(|group| !known.contains(group)) {
+        Some(group) => Err(format!("its pattern names a group `{group}` that no argument uses")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,17 @@
+//! The layers of the cascade that need no I/O, from cheap to costly, first hit wins (CAS-01): sticky domain, exact,
+//! pattern; and similarity, which only ever suggests. A route says which procedure to run; it runs nothing, and whatever
+//! it leads to meets every gate (C-30).
+
+mod cascade;
+mod exact;
+mod hear;
+mod intents;
+mod similarity;
+mod spelling;
+
+pub use cascade::{Layer, Route, Suggested, nearest, route};
+pub(crate) use cascade::{exact_key, may_be_remembered};
+pub use exact::ExactRoutes;
+pub use hear::{Heard, hear, is_pronoun};
+pub use intents::{Does, Intent, Intents, IntentsError, OwnCommand};
+pub use similarity::Lexical;

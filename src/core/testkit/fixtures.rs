@@ -1,0 +1,244 @@
+//! Small, sound things to test with: a thread, a signal, a resource, and a tool file with every kind of call.
+
+use crate::resource::Resource;
+use crate::signal::{
+    AccountId, Actor, ActorId, ActorKind, Addressed, ConversationId, ConversationKind, EventId, Ground, Payload,
+    Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
+};
+
+/// Tools of a small fleet: a discovery, reads on places and on services, a command, and a write that must never run
+/// without a countersignature.
+pub const TOOLS: &str = r#"
+spoke = "lab"
+
+[[tool]]
+name = "lab_find"
+about = "finds things"
+[tool.action.host]
+kind = "resolve"
+about = "finds hosts"
+limit_ms = 1000
+resolves = "host"
+args.query = { type = "text", about = "a name" }
+[tool.action.service]
+kind = "resolve"
+about = "finds services"
+limit_ms = 1000
+resolves = "service"
+args.query = { type = "text", about = "a name" }
+
+[[tool]]
+name = "lab_read"
+about = "looks at things"
+[tool.action.load]
+kind = "read"
+about = "how busy a host is"
+limit_ms = 1000
+target = "host"
+resolve = "lab_find.host"
+show.lead = "The load is {load}."
+fact = [{ attr = "load", value = "{load}" }]
+[tool.action.file]
+kind = "read"
+about = "reads a file"
+limit_ms = 1000
+target = "host"
+resolve = "lab_find.host"
+args.path = { type = "path", about = "which file", required = true }
+[tool.action.run]
+kind = "read"
+about = "runs a read-only command"
+limit_ms = 1000
+target = "host"
+resolve = "lab_find.host"
+args.line = { type = "command", about = "the command", required = true, max = 400 }
+[tool.action.fetch]
+kind = "read"
+about = "fetches a page"
+limit_ms = 1000
+target = "host"
+resolve = "lab_find.host"
+args.url = { type = "destination", about = "where", required = true }
+[tool.action.status]
+kind = "read"
+about = "how a service does"
+limit_ms = 1000
+target = "service"
+resolve = "lab_find.service"
+show.lead = "{name} is {state}."
+fact = [{ attr = "status", value = "{state}" }]
+[tool.action.vaulted]
+kind = "read"
+about = "needs a credential"
+limit_ms = 1000
+target = "host"
+resolve = "lab_find.host"
+credentials = ["lab-token"]
+
+[[tool]]
+name = "lab_control"
+about = "changes things"
+[tool.action.restart]
+kind = "write"
+about = "restarts a service"
+limit_ms = 1000
+target = "service"
+resolve = "lab_find.service"
+
+[[tool]]
+name = "lab_notes"
+about = "keeps notes"
+[tool.action.note]
+kind = "record"
+about = "keeps a note"
+limit_ms = 1000
+target = "host"
+resolve = "lab_find.host"
+args.text = { type = "text", about = "the note", required = true }
+"#;
+
+/// Intents over [`TOOLS`].
+pub const INTENTS: &str = r#"
+[[intent]]
+name = "load"
+about = "how busy the machine is"
+examples = ["load", "how busy is it here"]
+patterns = ["(?:the )?load", "how busy is it here"]
+call = "lab_read.load"
+domain = "lab"
+
+[[intent]]
+name = "status-of"
+about = "how a service does"
+examples = ["status of nginx", "how is nginx"]
+patterns = ["status of (?P<name>.+)", "how is (?P<name>\\S+)"]
+call = "lab_read.status"
+target = "name"
+domain = "lab"
+
+[[intent]]
+name = "file"
+about = "a file"
+examples = ["show file /etc/hosts"]
+patterns = ["show file (?P<path>/\\S+)"]
+call = "lab_read.file"
+args.path = "{path}"
+domain = "lab"
+
+[[intent]]
+name = "run"
+about = "what a read-only command prints"
+examples = ["run uptime"]
+patterns = ["run (?P<line>.+)"]
+call = "lab_read.run"
+args.line = "{line}"
+domain = "lab"
+
+[[intent]]
+name = "services"
+about = "the services"
+examples = ["list services"]
+patterns = ["list services"]
+call = "lab_find.service"
+domain = "lab"
+
+[[intent]]
+name = "restart"
+about = "restarts a service"
+examples = ["restart nginx"]
+patterns = ["restart (?P<name>\\S+)"]
+call = "lab_control.restart"
+target = "name"
+domain = "lab"
+
+[[intent]]
+name = "about"
+about = "what is known about a thing"
+examples = ["what do you know about nginx"]
+patterns = ["what do you know about (?P<name>.+)"]
+own = "about"
+target = "name"
+
+[[intent]]
+name = "help"
+about = "this list"
+examples = ["help"]
+patterns = ["help"]
+own = "help"
+
+[[intent]]
+name = "status"
+about = "how the bot does"
+examples = ["status"]
+patterns = ["status"]
+own = "status"
+
+[[intent]]
+name = "who"
+about = "who you are to the bot"
+examples = ["who am i"]
+patterns = ["who am i"]
+own = "who"
+
+[[intent]]
+name = "why"
+about = "which gates the last question met"
+examples = ["why"]
+patterns = ["why"]
+own = "why"
+
+[[intent]]
+name = "reset-keep"
+about = "forget all but the pinned"
+examples = ["reset keep"]
+patterns = ["reset keep"]
+own = "reset_keep"
+
+[[intent]]
+name = "reset"
+about = "forget everything"
+examples = ["reset"]
+patterns = ["reset"]
+own = "reset"
+"#;
+
+/// A resource of which only the id and the name matter.
+pub fn resource(id: &str, name: &str) -> Resource {
+    Resource {
+        id: id.parse().expect("invariant: the test gives a canonical id"),
+        name: name.to_owned(),
+        aliases: Vec::new(),
+        chain: Vec::new(),
+        allowed: Vec::new(),
+        mounts: Vec::new(),
+        about: String::new(),
+        attrs: std::collections::BTreeMap::new(),
+    }
+}
+
+/// A thread of this name on a platform called `test`.
+pub fn thread_key(name: &str) -> ThreadKey {
+    ThreadKey {
+        platform: Platform::new("test"),
+        account: AccountId::new("bot"),
+        space: SpaceId::new(""),
+        conversation: ConversationId::new("room"),
+        root: ThreadRoot::new(name),
+    }
+}
+
+/// Somebody says something in the thread `main`.
+pub fn signal(id: &str, actor: &str, text: &str) -> Signal {
+    Signal {
+        id: SignalId::new(id),
+        event: EventId::new(id),
+        thread: thread_key("main"),
+        room: ConversationKind::Group,
+        actor: Actor { id: ActorId::new(actor), kind: ActorKind::Human, display: actor.to_owned() },
+        addressed: Addressed::Mention,
+        payload: Payload::Text { text: text.to_owned() },
+        depth: 0,
+        ground: Ground::Foreground,
+        received_at: Wall(0),
+    }
+}

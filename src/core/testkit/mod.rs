@@ -1,0 +1,8 @@
+//! For tests only: a world in which one thread runs with scripted tools and a clock that is moved by hand. It drives the
+//! same `step` as production and never mints a clearance.
+
+mod fixtures;
+mod world;
+
+pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key};
+pub use world::{Script, Told, World, plain};

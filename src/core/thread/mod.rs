@@ -1,0 +1,32 @@
+//! The state of one thread and what moves it: workflow, resolved context, knowledge, entities, and the request that is
+//! being worked on. In memory only; a restart begins anew (RES-20). The way in is `step.rs`.
+
+mod budget;
+mod entities;
+mod fsm;
+mod knowledge;
+mod perceive;
+mod prefetch;
+mod procedure;
+mod request;
+mod resolved;
+mod run;
+mod say;
+mod state;
+
+pub use budget::Budget;
+pub use entities::{Entities, Entity, It};
+pub use fsm::{Event, Fsm, OpenWrite, PendingRecovery, State, may_execute, next};
+pub use knowledge::{Category, Fact, Knowledge};
+pub use prefetch::{BRIEF_CHARS_MAX, Mention, brief, mentions};
+pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
+pub use state::ThreadState;
+
+pub(crate) use perceive::{interrupted, perceive};
+pub(crate) use run::{on_answer, on_deadline};
+pub(crate) use state::Turn;
+
+#[cfg(any(test, feature = "testkit"))]
+mod probe;
+#[cfg(any(test, feature = "testkit"))]
+pub(crate) use probe::{begin_request, judge_for_test};

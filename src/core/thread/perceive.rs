@@ -1,0 +1,232 @@
+//! How a signal becomes a request: is it too deep, may its author talk, what does it name, what does it mean. What is
+//! then asked for is judged elsewhere, whoever asks.
+
+use crate::effect::{Effect, Ending};
+use crate::envelope::Code;
+use crate::gate::{DEPTH_MAX, Refusal};
+use crate::port::{Claim, Mark, Right};
+use crate::route::{Does, Intent, Route, exact_key, hear, is_pronoun, may_be_remembered, nearest, route};
+use crate::signal::{Addressed, Payload, QuestionId, Signal};
+
+use super::prefetch::{Mention, mentions};
+use super::procedure::{Procedure, Wanted};
+use super::request::Request;
+use super::run::advance;
+use super::state::{AuditAbout, Question, Resume, Turn};
+use super::{It, say};
+
+/// A signal begins a request.
+pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal) {
+    turn.count("signals_total", &[("platform", signal.thread.platform.as_str()), ("outcome", "taken")]);
+    if signal.depth > DEPTH_MAX || signal.addressed == Addressed::No {
+        drop_signal(turn, signal);
+        return;
+    }
+    turn.state.turn = turn.state.turn.saturating_add(1);
+    let mut request = Request::new(signal, turn.state.turn);
+    if !turn.env.rights.may(&request.signal.actor, &request.signal.thread, &Right::Talk) {
+        refuse_talk(turn, request);
+        return;
+    }
+    match request.signal.payload.clone() {
+        Payload::Text { text } => words(turn, request, &text),
+        Payload::Choice { question, pick } => match picked(turn, &question, pick) {
+            Some(resume) => resume_with(turn, request, resume),
+            None => {
+                turn.say(&mut request, Mark::Refused, Claim::Nothing, say::question_is_over());
+                turn.finish(request, Ending::Answered);
+            }
+        },
+    }
+}
+
+/// A request that was interrupted twice ends in one notice, so that a question which kills the process cannot do so
+/// forever.
+pub(crate) fn interrupted(turn: &mut Turn<'_>, signal: Signal) {
+    turn.state.turn = turn.state.turn.saturating_add(1);
+    let mut request = Request::new(signal, turn.state.turn);
+    let blocks = say::was_interrupted(&said(&request.signal), turn.env.mask);
+    turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
+    turn.finish(request, Ending::Interrupted);
+}
+
+/// What a signal says, in words, as typed.
+pub(super) fn said(signal: &Signal) -> String {
+    match &signal.payload {
+        Payload::Text { text } => text.clone(),
+        Payload::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
+    }
+}
+
+fn drop_signal(turn: &mut Turn<'_>, signal: Signal) {
+    turn.count("depth_dropped_total", &[("platform", signal.thread.platform.as_str())]);
+    let detail = format!("dropped at depth {}", signal.depth);
+    turn.audit("dropped", &signal, AuditAbout { detail: &detail, ..AuditAbout::default() });
+    turn.effects.push(Effect::Finish { signal: signal.id, ending: Ending::Dropped });
+}
+
+fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
+    let refusal = Refusal {
+        gate: "actor",
+        code: Code::Forbidden,
+        message: "you may not talk to me here; somebody who administers me can change that".to_owned(),
+        details: crate::envelope::Details::default(),
+    };
+    turn.count("gate_block_total", &[("gate", "actor"), ("code", refusal.code.as_str()), ("tool", "talk")]);
+    let about = AuditAbout { call: "talk", detail: &refusal.message, refusal: Some(&refusal), target: None };
+    turn.audit("refused", &request.signal, about);
+    turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+    turn.finish(request, Ending::Answered);
+}
+
+fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
+    if let Some(resume) = picked_by_words(turn, text) {
+        resume_with(turn, request, resume);
+        return;
+    }
+    mark_meant(turn, &request, text);
+    let heard = hear(text);
+    let signal = &request.signal;
+    let roles = turn.env.rights.roles(&signal.actor);
+    let Some(route) = route(&heard, &signal.thread, &roles, turn.state.sticky.as_deref(), &turn.env) else {
+        turn.count("requests_total", &[("layer", "none"), ("intent", "none")]);
+        not_understood(turn, request, text);
+        return;
+    };
+    turn.count("requests_total", &[("layer", route.layer.as_str()), ("intent", &route.intent)]);
+    let Some(intent) = turn.env.intents.named(&route.intent) else {
+        not_understood(turn, request, text);
+        return;
+    };
+    if may_be_remembered(&route, intent, &turn.env) {
+        let key = exact_key(&signal.thread, &roles, &heard);
+        turn.effects.push(Effect::Remember { key, route: route.clone() });
+    }
+    if !intent.domain.is_empty() {
+        turn.state.sticky = Some(intent.domain.clone());
+    }
+    match &intent.does {
+        Does::Own(own) => {
+            let blocks = say::own(*own, &route, turn, &request);
+            turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+            turn.finish(request, Ending::Answered);
+        }
+        Does::Call { tool, action } => begin(turn, request, intent, (tool, action), &route),
+    }
+}
+
+/// A mention of a known thing in the author's own message is intent (PRE-12); nothing else in a message is.
+fn mark_meant(turn: &mut Turn<'_>, request: &Request, text: &str) {
+    for mention in mentions(text, &turn.state.resolved) {
+        if let Mention::Meant(id) = mention {
+            turn.state.resolved.mark_explicit(&id, &request.signal.actor.id, turn.now.mono);
+            turn.state.resolved.touch(&id, turn.now.mono);
+        }
+    }
+}
+
+fn begin(turn: &mut Turn<'_>, request: Request, intent: &Intent, call: (&str, &str), route: &Route) {
+    let kind = turn.env.registry.action(call.0, call.1).and_then(|spec| spec.target.clone());
+    let wanted = match route.target.as_deref() {
+        None => Wanted::TheOnly,
+        Some(target) if is_pronoun(target) => {
+            let by = &request.signal.actor.id;
+            match turn.state.entities.it(by, request.turn, kind.as_deref()) {
+                It::One(entity) => Wanted::Known(entity),
+                It::Nothing => return ask_what_it_is(turn, request, target),
+                It::Several(entities) => return ask_which(turn, request, intent, call, (route, entities)),
+            }
+        }
+        Some(name) => Wanted::Named(name.trim_start_matches("@@").to_owned()),
+    };
+    let said_it = match (&wanted, &route.target) {
+        (Wanted::Known(entity), Some(target)) => Some(say::it_became(target, entity)),
+        (Wanted::Known(_) | Wanted::Named(_) | Wanted::TheOnly, _) => None,
+    };
+    let around = (&turn.env, &turn.state.resolved);
+    let procedure = Procedure::begin(&intent.name, call, route.args.clone(), wanted, around);
+    advance(turn, request, Procedure { said_it, ..procedure });
+}
+
+fn ask_what_it_is(turn: &mut Turn<'_>, mut request: Request, word: &str) {
+    turn.say(&mut request, Mark::Question, Claim::Nothing, say::what_is_it(word));
+    turn.finish(request, Ending::Answered);
+}
+
+fn ask_which(
+    turn: &mut Turn<'_>,
+    request: Request,
+    intent: &Intent,
+    call: (&str, &str),
+    (route, entities): (&Route, Vec<super::Entity>),
+) {
+    let choices = entities.into_iter().take(super::procedure::CHOICES_MAX).map(|entity| {
+        let around = (&turn.env, &turn.state.resolved);
+        let shown = say::entity_choice(&entity);
+        let procedure = Procedure::begin(&intent.name, call, route.args.clone(), Wanted::Known(entity), around);
+        (shown, Resume::Procedure(Box::new(procedure)))
+    });
+    let choices: Vec<_> = choices.collect();
+    ask(turn, request, "Which one?", choices);
+}
+
+/// Asks a question with choices and ends the request: waiting is a state, not a task.
+pub(super) fn ask(
+    turn: &mut Turn<'_>,
+    mut request: Request,
+    question: &str,
+    choices: Vec<(crate::port::Choice, Resume)>,
+) {
+    let id = QuestionId::new(format!("{:016x}", turn.now.seed ^ request.turn));
+    let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
+    turn.say(&mut request, Mark::Question, Claim::Nothing, say::question(question, &id, shown));
+    turn.state.question = Some(Question { id, choices: resumes });
+    turn.finish(request, Ending::Answered);
+}
+
+fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
+    let near = nearest(&hear(text), &turn.env);
+    match near.as_slice() {
+        [mended] if mended.runs => {
+            let choice = crate::port::Choice { label: mended.text.clone(), about: mended.about.clone() };
+            let resume = Resume::Words(mended.text.clone());
+            ask(turn, request, &say::did_you_mean(text, turn.env.mask), vec![(choice, resume)]);
+        }
+        _ => {
+            turn.say(&mut request, Mark::Plain, Claim::Nothing, say::not_understood(text, &near, turn.env.mask));
+            turn.finish(request, Ending::Answered);
+        }
+    }
+}
+
+/// The choice of an open question. A question is answered once, by whoever may talk here; what it leads to is judged by
+/// the rights of the one who picked.
+fn picked(turn: &mut Turn<'_>, question: &QuestionId, pick: u32) -> Option<Resume> {
+    let open = turn.state.question.take_if(|open| open.id == *question)?;
+    let at = usize::try_from(pick).ok()?;
+    match open.choices.get(at) {
+        Some((_, resume)) => Some(resume.clone()),
+        None => {
+            turn.state.question = Some(open);
+            None
+        }
+    }
+}
+
+/// Where a platform has no buttons: the number or the label of a choice, typed. Any other words leave the question.
+fn picked_by_words(turn: &mut Turn<'_>, text: &str) -> Option<Resume> {
+    let open = turn.state.question.take()?;
+    let typed = text.trim();
+    let by_number = typed.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).and_then(|at| open.choices.get(at));
+    let by_label = || open.choices.iter().find(|(label, _)| label.eq_ignore_ascii_case(typed));
+    let yes = matches!(typed.to_ascii_lowercase().as_str(), "y" | "yes") && open.choices.len() == 1;
+    let only = || open.choices.first().filter(|_| yes);
+    by_number.or_else(by_label).or_else(only).map(|(_, resume)| resume.clone())
+}
+
+fn resume_with(turn: &mut Turn<'_>, request: Request, resume: Resume) {
+    match resume {
+        Resume::Procedure(procedure) => advance(turn, request, *procedure),
+        Resume::Words(text) => words(turn, request, &text),
+    }
+}

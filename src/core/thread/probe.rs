@@ -1,0 +1,40 @@
+//! For tests only: a proposal of anybody's, put through the very function that a procedure uses, with the call taken out
+//! of its seal to be looked at. It mints nothing.
+
+use crate::effect::Effect;
+use crate::gate::{Refusal, ToolCall};
+use crate::proposal::Proposal;
+use crate::signal::Signal;
+
+use super::request::Request;
+use super::run::{Proposed, propose};
+use super::state::Turn;
+
+/// A request with no procedure behind it.
+pub(crate) fn begin_request(turn: &mut Turn<'_>, signal: Signal) -> Request {
+    turn.state.turn = turn.state.turn.saturating_add(1);
+    Request::new(signal, turn.state.turn)
+}
+
+/// What the loop does with a proposal: the call that would be made, none where the answer is known
+/// already, or the refusal.
+pub(crate) fn judge_for_test(
+    turn: &mut Turn<'_>,
+    request: &mut Request,
+    proposal: &Proposal,
+) -> Result<Option<ToolCall>, Box<Refusal>> {
+    request.budget.begin_turn();
+    match propose(turn, request, proposal) {
+        Proposed::Refused(refusal) => Err(refusal),
+        Proposed::Known(_) => Ok(None),
+        Proposed::Called => Ok(turn.effects.iter().rev().find_map(|effect| match effect {
+            Effect::Call(call) => Some(call.get().clone()),
+            Effect::Post { .. }
+            | Effect::Audit(_)
+            | Effect::Count(_)
+            | Effect::Remember { .. }
+            | Effect::Wake { .. }
+            | Effect::Finish { .. } => None,
+        })),
+    }
+}

@@ -1,0 +1,62 @@
+//! One request: from an accepted signal to what was said about it. A thread works on one at a time.
+
+use std::collections::BTreeMap;
+
+use crate::gate::{Judged, ToolCall};
+use crate::port::Source;
+use crate::signal::{CallId, Signal};
+
+use super::Budget;
+use super::procedure::Procedure;
+
+/// What a thread is working on.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// What it answers.
+    pub signal: Signal,
+    /// Which request of the thread it is, from 1.
+    pub turn: u64,
+    /// What it has used up.
+    pub budget: Budget,
+    /// Calls that were made and have not answered.
+    pub waiting: BTreeMap<CallId, ToolCall>,
+    /// The readings that succeeded.
+    pub sources: Vec<Source>,
+    /// Every judgement, for `why`.
+    pub judged: Vec<Judged>,
+    /// What drives it: a route's procedure. None where the answer needs no tool.
+    pub procedure: Option<Procedure>,
+    /// The number of the next call.
+    pub next_call: u32,
+    /// The number of the next message.
+    pub next_post: u32,
+}
+
+impl Request {
+    pub(crate) fn new(signal: Signal, turn: u64) -> Self {
+        Self {
+            signal,
+            turn,
+            budget: Budget::default(),
+            waiting: BTreeMap::new(),
+            sources: Vec::new(),
+            judged: Vec::new(),
+            procedure: None,
+            next_call: 0,
+            next_post: 0,
+        }
+    }
+
+    /// A fresh id for a call: unique in the thread, since turns only rise.
+    pub(crate) fn call_id(&mut self) -> CallId {
+        self.next_call = self.next_call.saturating_add(1);
+        CallId::new(format!("{}.{}", self.turn, self.next_call))
+    }
+
+    /// The number of the next message.
+    pub(crate) const fn post_number(&mut self) -> u32 {
+        let n = self.next_post;
+        self.next_post = n.saturating_add(1);
+        n
+    }
+}

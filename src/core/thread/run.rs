@@ -1,0 +1,336 @@
+//! The loop of one request: propose, judge, call, take the answer, go on. A procedure drives it here and a model will
+//! drive the same loop; every proposal, whoever makes it, goes through `propose`.
+
+use serde_json::{Value, json};
+
+use crate::answer;
+use crate::effect::{Effect, Ending};
+use crate::envelope::{Code, Details, Envelope, Failure};
+use crate::gate::{Refusal, ToolCall, judge_call};
+use crate::port::{Block, Claim, Mark, Source};
+use crate::proposal::Proposal;
+use crate::resource::{Resource, ResourceId};
+use crate::signal::{CallId, Mono, SignalId};
+use crate::tool::ToolKind;
+
+use super::perceive::{ask, said};
+use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted, is_discovery};
+use super::request::Request;
+use super::state::{AuditAbout, Resume, Turn};
+use super::{Budget, Category, Entity, Fact, say};
+
+/// What became of a proposal.
+#[derive(Debug)]
+pub(crate) enum Proposed {
+    /// It was cleared, and the call is under way.
+    Called,
+    /// It was asked in this request already and there was nothing (FM-11).
+    Known(Box<Envelope>),
+    /// It was refused; counted and recorded before this is returned (invariant 9).
+    Refused(Box<Refusal>),
+}
+
+/// Judges one proposal and, where it is cleared, makes the call. The only place where a call leaves a thread.
+pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Proposal) -> Proposed {
+    let id = request.call_id();
+    let (judged, cleared) = judge_call(proposal, id, &turn.ctx(request));
+    request.budget.note(Budget::key(proposal));
+    let (what, target, refusal) = (judged.what.clone(), judged.target.clone(), judged.refusal.clone());
+    let because = judged.because.clone();
+    request.judged.push(judged);
+    let Some(call) = cleared else {
+        // A proposal that is not cleared was refused; were the refusal missing, it still does not run.
+        let refusal = refusal.unwrap_or_else(|| Refusal {
+            gate: "schema",
+            code: Code::InvalidInput,
+            message: format!("`{what}` cannot be called"),
+            details: Details::default(),
+        });
+        record_refusal(turn, request, proposal, (&what, target.as_deref(), &refusal));
+        return Proposed::Refused(Box::new(refusal));
+    };
+    if let Some(known) = known_missing(turn, request, call.get()) {
+        return Proposed::Known(Box::new(known));
+    }
+    if request.waiting.is_empty() && request.sources.is_empty() && request.next_call == 1 {
+        let at = Mono(turn.now.mono.0.saturating_add(turn.env.limits.request_ms_max));
+        turn.effects.push(Effect::Wake { at, signal: request.signal.id.clone() });
+    }
+    let about = AuditAbout { call: &what, target: target.as_deref(), detail: &because, refusal: None };
+    turn.audit("called", &request.signal, about);
+    request.waiting.insert(call.get().id.clone(), call.get().clone());
+    turn.effects.push(Effect::Call(call));
+    Proposed::Called
+}
+
+/// Runs a procedure's next step and puts the request back, or ends it.
+pub(super) fn advance(turn: &mut Turn<'_>, mut request: Request, procedure: Procedure) {
+    let by = crate::text::one_line(&request.signal.actor.display, 64);
+    let because = format!("asked by {by}: {}", said(&request.signal));
+    request.budget.begin_turn();
+    let proposal = procedure.proposal(&turn.env, &because);
+    match propose(turn, &mut request, &proposal) {
+        Proposed::Called => {
+            request.procedure = Some(procedure);
+            turn.state.request = Some(request);
+        }
+        Proposed::Known(envelope) => on_result(turn, request, procedure, None, &envelope),
+        Proposed::Refused(refusal) => {
+            turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+            turn.finish(request, Ending::Answered);
+        }
+    }
+}
+
+/// A tool answered. An answer to nothing that is waited for is counted and dropped.
+pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope) {
+    let waited = turn.state.request.take_if(|request| request.waiting.contains_key(call));
+    let Some(mut request) = waited else {
+        turn.count("stray_answers_total", &[]);
+        return;
+    };
+    let Some(call) = request.waiting.remove(call) else {
+        return;
+    };
+    let ok = if envelope.ok { "true" } else { "false" };
+    turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
+    match request.procedure.take() {
+        Some(procedure) => on_result(turn, request, procedure, Some(&call), envelope),
+        None => turn.state.request = Some(request),
+    }
+}
+
+/// The time of a request is over: it ends with a sentence, and what still comes in for it is dropped.
+pub(crate) fn on_deadline(turn: &mut Turn<'_>, signal: &SignalId) {
+    let Some(mut request) = turn.state.request.take_if(|request| request.signal.id == *signal) else {
+        return;
+    };
+    let blocks = say::took_too_long(turn.env.limits.request_ms_max);
+    turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
+    turn.finish(request, Ending::Answered);
+}
+
+fn on_result(
+    turn: &mut Turn<'_>,
+    mut request: Request,
+    procedure: Procedure,
+    call: Option<&ToolCall>,
+    envelope: &Envelope,
+) {
+    if let Some(failure) = &envelope.error {
+        on_failure(turn, &request, &procedure, failure);
+        turn.say(&mut request, Mark::Failed, Claim::Nothing, answer::failure(failure, turn.env.mask));
+        turn.finish(request, Ending::Answered);
+        return;
+    }
+    let found = register(turn, call, envelope);
+    if let Some(call) = call {
+        on_success(turn, &mut request, call, envelope, &found);
+    }
+    match procedure.stage {
+        Stage::Find => on_found(turn, request, procedure, &found, (call, envelope)),
+        Stage::Act(_) => conclude(turn, request, &procedure, call, envelope),
+    }
+}
+
+fn on_failure(turn: &mut Turn<'_>, request: &Request, procedure: &Procedure, failure: &Failure) {
+    if let (Code::NotFound, Stage::Act(Some(target))) = (failure.code, &procedure.stage) {
+        // It was there and is gone: the thread has lost it (invariant 1).
+        turn.state.resolved.lose(target);
+        turn.state.knowledge.forget(target);
+    }
+    if failure.blocked {
+        // A tool server has its own last check beside the executor (SEC-02); what it refuses is recorded like a gate's.
+        let gate = "spoke";
+        turn.count("gate_block_total", &[("gate", gate), ("code", failure.code.as_str()), ("tool", &procedure.tool)]);
+        let refusal =
+            Refusal { gate, code: failure.code, message: failure.message.clone(), details: failure.details.clone() };
+        let call = format!("{}.{}", procedure.tool, procedure.action);
+        let about = AuditAbout { call: &call, target: None, detail: &failure.message, refusal: Some(&refusal) };
+        turn.audit("refused", &request.signal, about);
+    }
+}
+
+/// Takes what a discovery found into the context. Only discoveries add to it (RES-02); a record that is not sound is left
+/// out.
+fn register(turn: &mut Turn<'_>, call: Option<&ToolCall>, envelope: &Envelope) -> Vec<Resource> {
+    if !call.is_some_and(|call| is_discovery(call.kind)) {
+        return Vec::new();
+    }
+    let listed = envelope.data.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let found: Vec<Resource> = listed.iter().filter_map(|one| serde_json::from_value(one.clone()).ok()).collect();
+    for resource in &found {
+        turn.state.resolved.register(resource.clone(), turn.now.mono);
+    }
+    found
+}
+
+fn on_success(turn: &mut Turn<'_>, request: &mut Request, call: &ToolCall, envelope: &Envelope, found: &[Resource]) {
+    let single = match found {
+        [only] => Some(&only.id),
+        _ => None,
+    };
+    let looked_at = call.target.as_ref().or(single);
+    turn.state.fsm.on_tool_success(call.kind, looked_at);
+    for recovered in turn.state.fsm.check_recovery(&call.tool) {
+        turn.count("auto_recovery_success_total", &[("error_code", recovered.code.as_str()), ("tool", &call.tool)]);
+    }
+    if let Some(target) = &call.target {
+        turn.state.resolved.touch(target, turn.now.mono);
+    }
+    let source = Source { call: call.name(), target: call.target.clone(), observed_at: envelope.meta.observed_at };
+    request.sources.push(source);
+    learn(turn, request.turn, call, envelope);
+}
+
+fn learn(turn: &mut Turn<'_>, now_turn: u64, call: &ToolCall, envelope: &Envelope) {
+    let (Some(spec), Some(target)) = (turn.env.registry.action(&call.tool, &call.action), &call.target) else {
+        return;
+    };
+    let category = if target.kind() == "mount" { Category::Storage } else { Category::Resource };
+    for (attr, value) in answer::facts(&spec.facts, envelope, turn.env.mask) {
+        let key = format!("{target}:{attr}");
+        let observed_at = envelope.meta.observed_at;
+        turn.state.knowledge.learn(Fact { category, key, value, observed_at, turn: now_turn });
+    }
+}
+
+fn on_found(
+    turn: &mut Turn<'_>,
+    mut request: Request,
+    procedure: Procedure,
+    found: &[Resource],
+    (call, answer): (Option<&ToolCall>, &Envelope),
+) {
+    match procedure.choose(found) {
+        Choice::One(id) => {
+            // Getting one single thing that somebody named is intent (RES-13).
+            turn.state.resolved.mark_explicit(&id, &request.signal.actor.id, turn.now.mono);
+            advance(turn, request, Procedure { stage: Stage::Act(Some(id)), ..procedure });
+        }
+        Choice::Ask(several) => {
+            let question = say::which_of(procedure.wanted_name(), several.len());
+            let choices = several.into_iter().take(CHOICES_MAX).map(|resource| resume_on(&procedure, resource));
+            let choices = choices.collect();
+            ask(turn, request, &question, choices);
+        }
+        Choice::Missing => {
+            if let Some(what) = call.and_then(asked_for) {
+                turn.state.knowledge.learn_missing(&what, "not_found", answer.meta.observed_at, request.turn);
+            }
+            let gone = matches!(procedure.wanted, Wanted::Known(_));
+            let blocks = say::nothing_found(procedure.wanted_name(), gone, answer, turn.env.mask);
+            turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+            turn.finish(request, Ending::Answered);
+        }
+    }
+}
+
+fn resume_on(procedure: &Procedure, resource: Resource) -> (crate::port::Choice, Resume) {
+    let shown = say::resource_choice(&resource);
+    let wanted = Wanted::Known(Entity { id: resource.id, name: resource.name });
+    let again = Procedure { wanted, stage: Stage::Find, ..procedure.clone() };
+    (shown, Resume::Procedure(Box::new(again)))
+}
+
+fn conclude(
+    turn: &mut Turn<'_>,
+    mut request: Request,
+    procedure: &Procedure,
+    call: Option<&ToolCall>,
+    envelope: &Envelope,
+) {
+    let Some((call, spec)) = call.and_then(|call| Some((call, turn.env.registry.action(&call.tool, &call.action)?)))
+    else {
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::nothing_to_show());
+        turn.finish(request, Ending::Answered);
+        return;
+    };
+    let mut blocks: Vec<Block> = procedure.said_it.iter().map(|text| Block::Text { text: text.clone() }).collect();
+    blocks.extend(answer::show(&spec.show, &call.args, envelope, turn.env.mask));
+    let spoken_of = spoken_of(turn, call, envelope);
+    turn.state.entities.remember(&request.signal.actor.id, request.turn, spoken_of);
+    // An answer rests on what was looked at for it, not on how its target was found.
+    let sources = request.sources.last().cloned().into_iter().collect();
+    turn.say(&mut request, Mark::Plain, Claim::Readings { sources }, blocks);
+    turn.finish(request, Ending::Answered);
+}
+
+/// What an answer was about: its target, or else the things it lists.
+fn spoken_of(turn: &Turn<'_>, call: &ToolCall, envelope: &Envelope) -> Vec<Entity> {
+    let target = call.target.as_ref().filter(|id| !id.is_place());
+    if let Some(id) = target {
+        let name = turn.state.resolved.peek(id).map_or_else(|| id.uid().to_owned(), |known| known.name.clone());
+        return vec![Entity { id: id.clone(), name }];
+    }
+    let lists = envelope.data.as_object().into_iter().flat_map(|data| data.values()).filter_map(Value::as_array);
+    lists.flatten().filter_map(listed_entity).take(CHOICES_MAX).collect()
+}
+
+fn listed_entity(row: &Value) -> Option<Entity> {
+    let id: ResourceId = row.get("id")?.as_str()?.parse().ok()?;
+    Some(Entity { id, name: row.get("name")?.as_str()?.to_owned() })
+}
+
+fn known_missing(turn: &Turn<'_>, request: &Request, call: &ToolCall) -> Option<Envelope> {
+    let fact = turn.state.knowledge.missing(&asked_for(call)?, request.turn)?;
+    let mut envelope = Envelope::success(json!({ "resources": [] }), crate::envelope::Meta::default());
+    envelope.meta.observed_at = fact.observed_at;
+    Some(envelope)
+}
+
+/// What a discovery asked for: the key of the marker that it was not there.
+fn asked_for(call: &ToolCall) -> Option<String> {
+    let query = call.args.get("query")?.as_str()?;
+    (call.kind == ToolKind::Resolve).then(|| format!("{}:{query}", call.name()))
+}
+
+fn record_refusal(
+    turn: &mut Turn<'_>,
+    request: &Request,
+    proposal: &Proposal,
+    (what, target, refusal): (&str, Option<&str>, &Refusal),
+) {
+    let known = turn.env.registry.tool(&proposal.tool).map_or("unknown", |tool| tool.name.as_str());
+    let code = refusal.code.as_str();
+    turn.count("gate_block_total", &[("gate", refusal.gate), ("code", code), ("tool", known)]);
+    let action = if turn.env.registry.action(&proposal.tool, &proposal.action).is_some() {
+        proposal.action.to_lowercase()
+    } else {
+        "unknown".to_owned()
+    };
+    let kind = turn.env.registry.kind(&proposal.tool, &proposal.action).as_str();
+    match refusal.code {
+        Code::FsmBlocked => {
+            let state = turn.state.fsm.state().as_str();
+            turn.count("fsm_tool_block_total", &[("state", state), ("tool", known), ("kind", kind)]);
+        }
+        Code::StrictResolution => {
+            turn.count("strict_resolution_block_total", &[("tool", known), ("action", &action)]);
+        }
+        Code::RoutingMismatch => {
+            let target_kind = refusal.details.resource_id.as_deref().and_then(|id| id.split(':').next()).unwrap_or("");
+            let child = refusal.details.suggestions.first().and_then(|child| child.id.split(':').next()).unwrap_or("");
+            let labels = [("tool", known), ("target_kind", target_kind), ("child_kind", child)];
+            turn.count("routing_mismatch_block_total", &labels);
+        }
+        Code::ApprovalRequired
+        | Code::NotFound
+        | Code::ActionNotAllowed
+        | Code::PolicyBlocked
+        | Code::InvalidInput
+        | Code::ExecutionFailed
+        | Code::LoopDetected
+        | Code::ReadOnlyViolation
+        | Code::RateLimited
+        | Code::Forbidden
+        | Code::BudgetExceeded
+        | Code::Timeout => {}
+    }
+    turn.state.fsm.track_recovery(refusal.code, known, turn.now.mono);
+    turn.audit(
+        "refused",
+        &request.signal,
+        AuditAbout { call: what, target, detail: &refusal.message, refusal: Some(refusal) },
+    );
+}

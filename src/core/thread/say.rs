@@ -1,0 +1,270 @@
+//! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
+//! is written by `answer/`.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::envelope::Envelope;
+use crate::gate::{Judged, Refusal};
+use crate::port::{Block, Choice, Right, TableColumn};
+use crate::resource::Resource;
+use crate::route::{OwnCommand, Route, Suggested};
+use crate::secrets::Mask;
+use crate::signal::{ActorKind, QuestionId};
+use crate::text;
+use crate::tool::ToolKind;
+
+use super::Entity;
+use super::prefetch::{Mention, brief, mentions};
+use super::request::Request;
+use super::state::Turn;
+
+/// The most characters of somebody's words in a sentence of ours.
+const QUOTE_CHARS_MAX: usize = 120;
+
+fn sentence(text: impl Into<String>) -> Vec<Block> {
+    vec![Block::Text { text: text.into() }]
+}
+
+/// Somebody's words, fit to stand in a sentence: masked, escaped, cut, harmless.
+fn quote(words: &str, mask: &Mask) -> String {
+    text::defuse_mentions(&text::one_line(&mask.apply(words), QUOTE_CHARS_MAX))
+}
+
+/// What a gate refused.
+pub(super) fn refused(refusal: &Refusal, mask: &Mask) -> Vec<Block> {
+    let mut said =
+        format!("{}\n({}, gate `{}`)", capital(&quote_long(&refusal.message, mask)), refusal.code, refusal.gate);
+    if let Some(hint) = &refusal.details.recovery_hint {
+        let _infallible = write!(said, "\nInstead: {}", quote_long(hint, mask));
+    }
+    if !refusal.details.suggestions.is_empty() {
+        let names: Vec<String> = refusal.details.suggestions.iter().map(|s| quote(&s.name, mask)).collect();
+        let _infallible = write!(said, "\nKnown here: {}", names.join(", "));
+    }
+    sentence(said)
+}
+
+fn quote_long(words: &str, mask: &Mask) -> String {
+    text::defuse_mentions(&text::one_line(&mask.apply(words), 400))
+}
+
+/// A message of ours that a gate withheld.
+pub(super) fn withheld(refusal: &Refusal) -> String {
+    format!("The answer was withheld: a safety rule refused to show it ({}, gate `{}`).", refusal.code, refusal.gate)
+}
+
+/// What no route understands.
+pub(super) fn not_understood(words: &str, near: &[Suggested], mask: &Mask) -> Vec<Block> {
+    let mut said = format!(
+        "I do not understand “{}”. No model is configured, so I only understand set commands.",
+        quote(words, mask)
+    );
+    if !near.is_empty() {
+        said.push_str("\nThe nearest are:");
+    }
+    for suggested in near {
+        let _infallible = write!(said, "\n  {} - {}", suggested.text, suggested.about);
+    }
+    said.push_str("\nType `help` for all of them.");
+    sentence(said)
+}
+
+pub(super) fn did_you_mean(words: &str, mask: &Mask) -> String {
+    format!("I do not understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
+}
+
+pub(super) fn question(question: &str, id: &QuestionId, choices: Vec<Choice>) -> Vec<Block> {
+    vec![Block::Text { text: question.to_owned() }, Block::Choices { question: id.clone(), choices }]
+}
+
+pub(super) fn question_is_over() -> Vec<Block> {
+    sentence("That question is over. Ask again.")
+}
+
+pub(super) fn which_of(name: &str, count: usize) -> String {
+    let name = text::one_line(name, 64);
+    if count > super::procedure::CHOICES_MAX {
+        format!(
+            "{count} are called “{name}”; here are the first {}. Which one? A number or an id names one exactly.",
+            super::procedure::CHOICES_MAX
+        )
+    } else {
+        format!("{count} are called “{name}”. Which one?")
+    }
+}
+
+pub(super) fn what_is_it(word: &str) -> Vec<Block> {
+    sentence(format!(
+        "I do not know what “{}” is: nothing was spoken of lately. Say its name.",
+        text::one_line(word, 64)
+    ))
+}
+
+pub(super) fn it_became(word: &str, entity: &Entity) -> String {
+    format!(
+        "“{}” is {} ({}).",
+        text::one_line(word, 64),
+        text::one_line(&entity.name, 64),
+        text::one_line(entity.id.as_str(), 120)
+    )
+}
+
+pub(super) fn entity_choice(entity: &Entity) -> Choice {
+    Choice { label: text::one_line(&entity.name, 40), about: text::one_line(entity.id.uid(), 80) }
+}
+
+pub(super) fn resource_choice(resource: &Resource) -> Choice {
+    let alias = resource.aliases.first().map(|alias| format!(" ({alias})")).unwrap_or_default();
+    Choice {
+        label: text::one_line(&format!("{}{alias}", resource.name), 40),
+        about: text::one_line(&resource.about, 80),
+    }
+}
+
+/// A discovery that found nothing: says so, with the nearest names, and suggests no change (PRE-11, C-11).
+pub(super) fn nothing_found(name: &str, gone: bool, answer: &Envelope, mask: &Mask) -> Vec<Block> {
+    let name = quote(name, mask);
+    let mut said =
+        if gone { format!("{name} is not there any more.") } else { format!("Nothing here is called “{name}”.") };
+    let nearest = answer.data.get("nearest").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let names: Vec<String> =
+        nearest.iter().filter_map(|near| near.get("name")?.as_str()).take(5).map(|name| quote(name, mask)).collect();
+    if !names.is_empty() {
+        let _infallible = write!(said, " The nearest names are {}.", names.join(", "));
+    }
+    sentence(said)
+}
+
+pub(super) fn nothing_to_show() -> Vec<Block> {
+    sentence("There is nothing to show.")
+}
+
+pub(super) fn took_too_long(limit_ms: u64) -> Vec<Block> {
+    sentence(format!("This took longer than {} seconds, so I stopped waiting. Nothing was changed.", limit_ms / 1000))
+}
+
+pub(super) fn was_interrupted(words: &str, mask: &Mask) -> Vec<Block> {
+    sentence(format!(
+        "I was interrupted twice while working on “{}”. Nothing was changed. Please ask again.",
+        quote(words, mask)
+    ))
+}
+
+/// What the bot answers from its own state.
+pub(super) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>, request: &Request) -> Vec<Block> {
+    match own {
+        OwnCommand::Help => help(turn),
+        OwnCommand::Status => status(turn),
+        OwnCommand::Who => who(turn, request),
+        OwnCommand::Why => why(&turn.state.last_judged),
+        OwnCommand::About => about(route, turn),
+        OwnCommand::Reset => reset(turn, request, false),
+        OwnCommand::ResetKeep => reset(turn, request, true),
+    }
+}
+
+fn help(turn: &Turn<'_>) -> Vec<Block> {
+    let column = |title: &str| TableColumn { title: title.to_owned(), right: false };
+    let rows = turn.env.intents.iter().map(|intent| {
+        let example = intent.examples.first().cloned().unwrap_or_default();
+        vec![example, intent.about.clone()]
+    });
+    vec![
+        Block::Text { text: "I answer these, and what is worded like them. Nothing here changes anything.".to_owned() },
+        Block::Table { columns: vec![column("type"), column("and get")], rows: rows.collect() },
+    ]
+}
+
+fn status(turn: &Turn<'_>) -> Vec<Block> {
+    let state = &turn.state;
+    let mut fields = vec![
+        ("this thread".to_owned(), state.fsm.state().as_str().to_owned()),
+        ("things known here".to_owned(), state.resolved.len().to_string()),
+        ("facts known here".to_owned(), state.knowledge.len().to_string()),
+    ];
+    if let Some(write) = state.fsm.open_write() {
+        fields.push(("not verified yet".to_owned(), format!("{} on {}", write.call, write.target)));
+    }
+    fields.push(("model".to_owned(), "none configured".to_owned()));
+    for spoke in turn.env.spokes {
+        fields.push((format!("tools: {}", spoke.name), text::one_line(&turn.env.mask.apply(&spoke.state), 200)));
+    }
+    vec![Block::Fields { fields }]
+}
+
+fn who(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
+    let (actor, thread) = (&request.signal.actor, &request.signal.thread);
+    let kind = match actor.kind {
+        ActorKind::Human => "a person",
+        ActorKind::Service => "a service",
+        ActorKind::Bot
+        | ActorKind::Webhook
+        | ActorKind::AnonymousAdmin
+        | ActorKind::ChannelPost
+        | ActorKind::Bridge => "not a person",
+    };
+    let may = |kind: &ToolKind| turn.env.rights.may(actor, thread, &Right::Request(*kind, None));
+    let allowed: Vec<&str> = ToolKind::ALL.iter().filter(|kind| may(kind)).map(|kind| kind.as_str()).collect();
+    let none = |list: &str| if list.is_empty() { "none".to_owned() } else { list.to_owned() };
+    let fields = vec![
+        ("you are".to_owned(), format!("{} ({kind})", text::one_line(&actor.display, 64))),
+        ("known as".to_owned(), text::one_line(&format!("{} on {}", actor.id, thread.platform), 120)),
+        ("roles".to_owned(), none(&turn.env.rights.roles(actor).join(", "))),
+        ("may ask for".to_owned(), none(&allowed.join(", "))),
+    ];
+    vec![Block::Fields { fields }]
+}
+
+fn why(judged: &[Judged]) -> Vec<Block> {
+    if judged.is_empty() {
+        return sentence("Nothing was asked of a tool in this thread yet.");
+    }
+    let mut trace = String::new();
+    for one in judged {
+        let on = one.target.as_ref().map(|target| format!(" on {target}")).unwrap_or_default();
+        let end = match &one.refusal {
+            None => format!("cleared by all {} gates", one.passed.len()),
+            Some(refusal) => {
+                let passed: Vec<&str> = one.passed.iter().map(|passed| passed.gate).collect();
+                let after = if passed.is_empty() { "nothing".to_owned() } else { passed.join(", ") };
+                format!("passed {after}\n  stopped by {} ({}): {}", refusal.gate, refusal.code, refusal.message)
+            }
+        };
+        let _infallible = writeln!(trace, "{}{on}\n  reason: {}\n  {end}", one.what, one.because);
+    }
+    vec![Block::Code { text: text::defuse_mentions(&text::escape(trace.trim_end())) }]
+}
+
+fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
+    let named = route.target.as_deref().unwrap_or_default();
+    let words = format!("@@{}", named.trim_start_matches('@').replace(' ', " @@"));
+    let mut found = mentions(&words, &turn.state.resolved);
+    if found.iter().all(|mention| matches!(mention, Mention::Unknown(_))) {
+        let fuzzy = mentions(named.trim_start_matches('@'), &turn.state.resolved);
+        if !fuzzy.is_empty() {
+            found = fuzzy;
+        }
+    }
+    let text = brief(&found, &turn.state.resolved, &turn.state.knowledge);
+    vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(text.trim_end())) }]
+}
+
+fn reset(turn: &mut Turn<'_>, request: &Request, keep_pinned: bool) -> Vec<Block> {
+    let kept = turn.state.reset(keep_pinned);
+    let detail = if keep_pinned { "reset keep" } else { "reset" };
+    let about = super::state::AuditAbout { detail, ..super::state::AuditAbout::default() };
+    turn.audit("reset", &request.signal, about);
+    let open = turn.state.fsm.open_write().is_some();
+    sentence(match (open, kept) {
+        (true, _) => "Forgotten, but for the change that is not verified yet: only a look at its target ends that.",
+        (false, true) => "Forgotten, but for what is pinned.",
+        (false, false) => "Forgotten. This thread starts anew.",
+    })
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

@@ -1,0 +1,180 @@
+//! The state of a thread as a whole, the joint reset, and the hand that every part of a step works with.
+
+use crate::effect::{Audit, Count, Effect, Ending};
+use crate::env::Env;
+use crate::gate::{Ctx, Judged, Refusal, judge_post};
+use crate::port::{Block, Claim, Lane, Mark, Outgoing};
+use crate::signal::{Now, QuestionId, Signal};
+
+use super::procedure::Procedure;
+use super::request::Request;
+use super::{Entities, Fsm, Knowledge, ResolvedContext};
+
+/// What picking a choice does.
+#[derive(Clone, Debug)]
+pub(crate) enum Resume {
+    /// Runs this procedure.
+    Procedure(Box<Procedure>),
+    /// Routes these words as if they had been typed.
+    Words(String),
+}
+
+/// A question that waits for somebody to pick.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    pub id: QuestionId,
+    pub choices: Vec<(String, Resume)>,
+}
+
+/// Everything a thread knows. Private inside: the gates read it through `Ctx`, and only a step changes it.
+#[derive(Debug, Default)]
+pub struct ThreadState {
+    pub(crate) fsm: Fsm,
+    pub(crate) resolved: ResolvedContext,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) entities: Entities,
+    /// The domain that was last talked about (CAS-03).
+    pub(crate) sticky: Option<String>,
+    /// How many requests there were.
+    pub(crate) turn: u64,
+    pub(crate) request: Option<Request>,
+    pub(crate) question: Option<Question>,
+    /// The judgements of the last request, for `why`.
+    pub(crate) last_judged: Vec<Judged>,
+}
+
+impl ThreadState {
+    /// Whether a request is being worked on. While one is, the thread takes no further signal.
+    pub const fn is_busy(&self) -> bool {
+        self.request.is_some()
+    }
+
+    /// The workflow, to look at.
+    pub const fn fsm(&self) -> &Fsm {
+        &self.fsm
+    }
+
+    /// The resolved context, to look at.
+    pub const fn resolved(&self) -> &ResolvedContext {
+        &self.resolved
+    }
+
+    /// The joint reset: context and workflow together, or not at all (RES-17). Returns whether something was kept. An
+    /// open write stays open, and its target stays known, so that it can still be verified.
+    pub(crate) fn reset(&mut self, keep_pinned: bool) -> bool {
+        let kept = self.resolved.clear(keep_pinned, self.fsm.open_write().map(|write| &write.target));
+        if kept {
+            self.fsm.reset_keep_progress();
+        } else {
+            self.fsm.reset();
+            self.knowledge = Knowledge::default();
+        }
+        self.entities.clear();
+        self.question = None;
+        self.sticky = None;
+        kept
+    }
+}
+
+/// One step in the making: the world, the state, and the effects so far.
+pub(crate) struct Turn<'a> {
+    pub env: Env<'a>,
+    pub now: Now,
+    pub state: ThreadState,
+    pub effects: Vec<Effect>,
+}
+
+impl<'a> Turn<'a> {
+    pub(crate) const fn new(env: Env<'a>, now: Now, state: ThreadState) -> Self {
+        Self { env, now, state, effects: Vec::new() }
+    }
+
+    /// Raises a counter.
+    pub(crate) fn count(&mut self, name: &'static str, labels: &[(&'static str, &str)]) {
+        let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self.effects.push(Effect::Count(Count { name, labels }));
+    }
+
+    /// Writes an audit row about a signal. The detail is masked here, once, for every row (REJ-04).
+    pub(crate) fn audit(&mut self, what: &'static str, signal: &Signal, about: AuditAbout<'_>) {
+        self.effects.push(Effect::Audit(Audit {
+            what,
+            signal: signal.id.clone(),
+            thread: signal.thread.clone(),
+            actor: signal.actor.clone(),
+            gate: about.refusal.map_or("", |refusal| refusal.gate),
+            code: about.refusal.map(|refusal| refusal.code),
+            call: about.call.to_owned(),
+            target: about.target.map(str::to_owned),
+            detail: self.env.mask.apply(about.detail).into_owned(),
+        }));
+    }
+
+    /// Says something in answer to the request, through the outgoing gates. What they refuse is counted, audited, and
+    /// replaced by a sentence that claims and shows nothing (invariant 9).
+    pub(crate) fn say(&mut self, request: &mut Request, mark: Mark, claim: Claim, blocks: Vec<Block>) {
+        let post = outgoing(request, mark, claim, blocks);
+        let message = match judge_post(post, &self.ctx(request), &request.sources) {
+            Ok(message) => message,
+            Err(refusal) => {
+                self.on_post_refused(request, &refusal);
+                let sentence = super::say::withheld(&refusal);
+                let plain = outgoing(request, Mark::Refused, Claim::Nothing, vec![Block::Text { text: sentence }]);
+                match judge_post(plain, &self.ctx(request), &[]) {
+                    Ok(message) => message,
+                    // A fixed sentence that no gate objects to; were it refused after all, silence is the safe end.
+                    Err(_) => return,
+                }
+            }
+        };
+        self.effects.push(Effect::Post { n: request.post_number(), message });
+    }
+
+    /// Ends the request. What it did stays for `why`.
+    pub(crate) fn finish(&mut self, request: Request, ending: Ending) {
+        if !request.judged.is_empty() {
+            self.state.last_judged = request.judged;
+        }
+        self.effects.push(Effect::Finish { signal: request.signal.id, ending });
+    }
+
+    pub(crate) fn ctx<'b>(&'b self, request: &'b Request) -> Ctx<'b>
+    where
+        'a: 'b,
+    {
+        Ctx {
+            env: self.env,
+            now: self.now,
+            signal: &request.signal,
+            fsm: &self.state.fsm,
+            resolved: &self.state.resolved,
+            budget: &request.budget,
+        }
+    }
+
+    fn on_post_refused(&mut self, request: &Request, refusal: &Refusal) {
+        self.count("gate_block_total", &[("gate", refusal.gate), ("code", refusal.code.as_str()), ("tool", "message")]);
+        if refusal.gate == "workflow" {
+            let state = self.state.fsm.state().as_str();
+            self.count("fsm_final_block_total", &[("state", state)]);
+        }
+        let about = AuditAbout { call: "message", detail: &refusal.message, refusal: Some(refusal), target: None };
+        self.audit("refused", &request.signal, about);
+    }
+}
+
+fn outgoing(request: &Request, mark: Mark, claim: Claim, blocks: Vec<Block>) -> Outgoing {
+    let has_choices = blocks.iter().any(|block| matches!(block, Block::Choices { .. }));
+    let lane = if has_choices { Lane::Decision } else { Lane::Answer };
+    let (to, answers) = (request.signal.thread.clone(), request.signal.id.clone());
+    Outgoing { to, answers, mark, lane, claim, blocks }
+}
+
+/// What an audit row is about.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct AuditAbout<'a> {
+    pub call: &'a str,
+    pub target: Option<&'a str>,
+    pub detail: &'a str,
+    pub refusal: Option<&'a Refusal>,
+}

@@ -1,0 +1,88 @@
+//! The way in: a signal is stored before anything acts on it, and only then does the platform's cursor move on. What an
+//! earlier process accepted and did not answer is taken up again here.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use countersign_core::port::{Admission, BoxFuture, Ingress};
+use countersign_core::signal::{Addressed, Signal, SignalId};
+
+use super::Engine;
+use super::clock::{fresh_id, wall_now};
+use super::worker::{Handle, Job};
+
+/// A signal that was begun so often and never answered ends in a notice: a question that kills the process must not do so
+/// forever. The first attempt is not counted, since a fresh signal is not marked as begun (that would cost a commit).
+pub(super) const ATTEMPTS_MAX: u32 = 2;
+
+/// What an adapter is given of the engine.
+pub(super) struct Entrance(pub Arc<Engine>);
+
+impl Ingress for Entrance {
+    fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>> {
+        Box::pin(async move { self.0.admit(signal).await.map_err(|error| format!("{error:#}")) })
+    }
+}
+
+impl Engine {
+    async fn admit(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
+        if self.stopping.is_cancelled() {
+            return Ok(Admission::Stopping);
+        }
+        if signal.addressed == Addressed::No {
+            // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
+            return Ok(Admission::Duplicate);
+        }
+        let handle = self.thread(&signal);
+        // One at a time in a thread, so that the order of the inbox is the order of the queue.
+        let _in_order = handle.entrance.lock().await;
+        let Ok(place) = handle.queue.try_reserve() else {
+            return Ok(Admission::Busy);
+        };
+        signal.id = SignalId::new(fresh_id());
+        signal.received_at = wall_now();
+        if !self.store.accept(&signal).await.context("failed to store the message")? {
+            return Ok(Admission::Duplicate);
+        }
+        self.open.send_modify(|open| *open = open.saturating_add(1));
+        let id = signal.id.clone();
+        place.send(Job { signal, recovered: false });
+        Ok(Admission::Accepted(id))
+    }
+
+    /// Takes up what an earlier process left: messages that may be out are marked as repeats, and every signal without an
+    /// answer is queued again, oldest first.
+    pub(super) async fn recover(self: &Arc<Self>) -> anyhow::Result<()> {
+        let repeats = self.store.recover(wall_now()).await?;
+        let unfinished = self.store.unfinished().await?;
+        if repeats > 0 || !unfinished.is_empty() {
+            tracing::info!(messages = repeats, requests = unfinished.len(), "taking up what was left unfinished");
+        }
+        self.open.send_modify(|open| *open = open.saturating_add(unfinished.len()));
+        let engine = Arc::clone(self);
+        // In a task of its own: there may be more of them than a queue holds.
+        self.tasks.spawn(async move {
+            for left in unfinished {
+                let handle = engine.thread(&left.signal);
+                let job = Job { signal: left.signal, recovered: true };
+                tokio::select! {
+                    sent = handle.queue.send(job) => if sent.is_err() { return },
+                    () = engine.stopping.cancelled() => return,
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// The thread's queue; begins the thread where it is idle or new.
+    fn thread(self: &Arc<Self>, signal: &Signal) -> Handle {
+        let mut threads = self.lock_threads();
+        if let Some(handle) = threads.get(&signal.thread) {
+            return handle.clone();
+        }
+        let (handle, jobs) = Handle::new(self.queue_max);
+        threads.insert(signal.thread.clone(), handle.clone());
+        self.tasks.spawn(super::worker::Worker::new(Arc::clone(self), signal.thread.clone(), jobs).run());
+        handle
+    }
+}

@@ -1,0 +1,148 @@
+//! Carries: one bounded queue per thread, `step` in the middle, effects performed in order, messages out of the outbox.
+//! It decides nothing; what may happen was decided in the core, and what it carries out is `Cleared`.
+
+mod accept;
+mod clock;
+mod outbox;
+mod perform;
+mod world;
+mod worker;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use countersign_core::port::{Adapter, Ended, Tools};
+use countersign_core::signal::{Platform, SignalId, ThreadKey};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::store::Store;
+
+pub use clock::Clock;
+pub use world::{SpokesView, World};
+
+use accept::Entrance;
+use worker::Handle;
+
+/// How long running requests may still take once the bot was asked to stop. What is not done by then stays in the inbox
+/// and is done after the next start.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Everything that runs.
+pub struct Engine {
+    store: Store,
+    world: World,
+    tools: Arc<dyn Tools>,
+    adapters: BTreeMap<Platform, Arc<dyn Adapter>>,
+    clock: Clock,
+    queue_max: usize,
+    threads: Mutex<BTreeMap<ThreadKey, Handle>>,
+    /// Requests that have ended and whose messages may still be on their way.
+    ended: Mutex<BTreeSet<SignalId>>,
+    /// How many accepted signals are not answered yet.
+    open: watch::Sender<usize>,
+    outbox_woken: Notify,
+    stopping: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// What an engine is made of.
+pub struct Parts {
+    /// The database.
+    pub store: Store,
+    /// What every step may look at.
+    pub world: World,
+    /// The tool servers.
+    pub tools: Arc<dyn Tools>,
+    /// The platforms.
+    pub adapters: Vec<Arc<dyn Adapter>>,
+    /// The most signals that wait in one thread; one more is refused, and the platform is told (CARD-09).
+    pub queue_max: usize,
+}
+
+impl Engine {
+    /// An engine at rest.
+    pub fn new(parts: Parts) -> Arc<Self> {
+        let adapters = parts.adapters.into_iter().map(|adapter| (adapter.platform(), adapter)).collect();
+        Arc::new(Self {
+            store: parts.store,
+            world: parts.world,
+            tools: parts.tools,
+            adapters,
+            clock: Clock::start(),
+            queue_max: parts.queue_max,
+            threads: Mutex::default(),
+            ended: Mutex::default(),
+            open: watch::channel(0).0,
+            outbox_woken: Notify::new(),
+            stopping: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        })
+    }
+
+    /// Runs until the input of every platform is over, one of them cannot go on, or `stop` is cancelled; then stops
+    /// gracefully. First takes up what an earlier process left. Returns how each platform ended.
+    pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Vec<(Platform, Ended)>> {
+        self.recover().await.context("failed to take up what was left unfinished")?;
+        let outbox = self.tasks.spawn(Arc::clone(self).deliver_messages());
+        let mut hearing = tokio::task::JoinSet::new();
+        for (platform, adapter) in &self.adapters {
+            let (entrance, platform, adapter) = (Entrance(Arc::clone(self)), platform.clone(), Arc::clone(adapter));
+            let stop = stop.clone();
+            hearing.spawn(async move {
+                let ended = adapter.hear(&entrance, Box::pin(stop.cancelled_owned())).await;
+                (platform, ended)
+            });
+        }
+        let mut ends = Vec::new();
+        while let Some(ended) = hearing.join_next().await {
+            let (platform, ended) = ended.context("an adapter panicked")?;
+            tracing::info!(%platform, ?ended, "platform ended");
+            ends.push((platform, ended));
+        }
+        if ends.iter().all(|(_, ended)| *ended == Ended::InputOver) {
+            self.until_answered(&stop).await;
+        }
+        self.stop(outbox).await;
+        Ok(ends)
+    }
+
+    /// Waits until every accepted signal is answered, or somebody asks to stop.
+    async fn until_answered(&self, stop: &CancellationToken) {
+        let mut open = self.open.subscribe();
+        tokio::select! {
+            _ = open.wait_for(|open| *open == 0) => {}
+            () = stop.cancelled() => {}
+        }
+    }
+
+    async fn stop(&self, outbox: tokio::task::JoinHandle<()>) {
+        self.stopping.cancel();
+        self.lock_threads().clear();
+        self.tasks.close();
+        if tokio::time::timeout(GRACE, self.tasks.wait()).await.is_err() {
+            tracing::warn!("some requests did not end in time; they are taken up at the next start");
+        }
+        outbox.abort();
+        self.store.close().await;
+    }
+
+    /// An accepted signal was answered: everything that was to be said about it is out, or never will be.
+    fn on_answered(&self, signal: &SignalId, platform: &Platform) {
+        if let Some(adapter) = self.adapters.get(platform) {
+            adapter.answered(signal);
+        }
+        self.open.send_modify(|open| *open = open.saturating_sub(1));
+    }
+
+    fn lock_threads(&self) -> MutexGuard<'_, BTreeMap<ThreadKey, Handle>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_ended(&self) -> MutexGuard<'_, BTreeSet<SignalId>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,133 @@
+//! The way out: messages leave the outbox in order, decisions first, each cleared once more before it goes. Threads do not
+//! wait for each other; within a thread one message leaves after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::port::{Delivery, Outgoing};
+use countersign_core::signal::{SignalId, Wall};
+use tokio::task::JoinSet;
+
+use super::Engine;
+use super::clock::wall_now;
+use crate::store::{Settled, StoredPost};
+use crate::telemetry;
+
+/// The most messages on their way at a time.
+const AT_ONCE: u32 = 16;
+/// How long to wait before a message is tried again, where the platform does not say: doubling up to the second.
+const AGAIN_FIRST_MS: u64 = 500;
+const AGAIN_LAST_MS: u64 = 60_000;
+/// How long to wait where the outbox itself cannot be read.
+const TROUBLE: Duration = Duration::from_secs(1);
+
+impl Engine {
+    /// Delivers what is due, until the bot stops and nothing is on its way.
+    pub(super) async fn deliver_messages(self: Arc<Self>) {
+        let mut on_their_way = JoinSet::new();
+        loop {
+            let free = AT_ONCE.saturating_sub(u32::try_from(on_their_way.len()).unwrap_or(AT_ONCE));
+            match self.store.due(wall_now(), free).await {
+                Ok(due) => {
+                    for post in due {
+                        self.claim(post, &mut on_their_way).await;
+                    }
+                }
+                Err(error) => tracing::error!(%error, "the outbox cannot be read"),
+            }
+            if self.stopping.is_cancelled() && self.tasks.len() <= 1 && on_their_way.is_empty() {
+                return;
+            }
+            tokio::select! {
+                Some(_) = on_their_way.join_next() => {}
+                () = self.outbox_woken.notified() => {}
+                () = self.until_next_due() => {}
+            }
+        }
+    }
+
+    async fn until_next_due(&self) {
+        match self.store.next_due().await {
+            Ok(Some(at)) => {
+                // A message that is due already waits for another of its thread, whose end wakes the loop.
+                let ms = u64::try_from(at.0.saturating_sub(wall_now().0)).unwrap_or(0).max(50);
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+            }
+            Ok(None) if self.stopping.is_cancelled() => tokio::time::sleep(Duration::from_millis(50)).await,
+            Ok(None) => self.stopping.cancelled().await,
+            Err(error) => {
+                tracing::error!(%error, "the outbox cannot be read");
+                tokio::time::sleep(TROUBLE).await;
+            }
+        }
+    }
+
+    /// Claims a message, so that a crash from here on is known to leave open whether it went out, and sends it on its way.
+    async fn claim(self: &Arc<Self>, post: StoredPost, on_their_way: &mut JoinSet<()>) {
+        match self.store.sending(&post.id).await {
+            Ok(true) => {
+                let engine = Arc::clone(self);
+                on_their_way.spawn(async move { engine.send(post).await });
+            }
+            Ok(false) => {}
+            Err(error) => tracing::error!(%error, "a message could not be claimed"),
+        }
+    }
+
+    async fn send(&self, post: StoredPost) {
+        let settled = match self.deliver(&post).await {
+            Ok(delivery) => settled(delivery, post.attempts),
+            Err(error) => Settled::Failed { error },
+        };
+        let outcome = match &settled {
+            Settled::Sent { .. } => "sent",
+            Settled::Again { .. } => "again",
+            Settled::Failed { error } => {
+                tracing::error!(error, "a message will never be delivered");
+                "failed"
+            }
+        };
+        let labels = [("platform", post.to.platform.to_string()), ("outcome", outcome.to_owned())];
+        telemetry::count("deliveries_total", &labels);
+        if let Err(error) = self.store.settle(&post.id, &settled, wall_now()).await {
+            tracing::error!(%error, "a delivery could not be recorded; the message may be repeated");
+            return;
+        }
+        if !matches!(settled, Settled::Again { .. }) {
+            self.on_settled(&post.signal, &post).await;
+        }
+        self.outbox_woken.notify_one();
+    }
+
+    async fn deliver(&self, post: &StoredPost) -> Result<Delivery, String> {
+        let message: Outgoing = serde_json::from_str(&post.body).map_err(|error| format!("not a message: {error}"))?;
+        let adapter = self.adapters.get(&post.to.platform).ok_or("its platform is not part of this run")?;
+        let message = self.world.reissue(message).map_err(|refusal| {
+            format!("refused by the gate {} with {}: {}", refusal.gate, refusal.code, refusal.message)
+        })?;
+        Ok(adapter.deliver(&post.id, &message, post.repeat).await)
+    }
+
+    async fn on_settled(&self, signal: &SignalId, post: &StoredPost) {
+        match self.store.owed(signal).await {
+            Ok(0) if self.lock_ended().remove(signal) => self.on_answered(signal, &post.to.platform),
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "the outbox cannot be read"),
+        }
+    }
+}
+
+fn settled(delivery: Delivery, attempts: u32) -> Settled {
+    let again = |ms: u64, repeat: bool, error: String| {
+        let not_before = Wall(wall_now().0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
+        Settled::Again { not_before, repeat, error }
+    };
+    let backoff = AGAIN_FIRST_MS.saturating_mul(1 << attempts.min(10)).min(AGAIN_LAST_MS);
+    match delivery {
+        Delivery::Sent(platform_ids) => Settled::Sent { platform_ids },
+        Delivery::RetryAfter(ms) => again(ms, false, "the platform asks to wait".to_owned()),
+        Delivery::Retryable(error) => again(backoff, false, error),
+        Delivery::Ambiguous(error) => again(backoff, true, error),
+        Delivery::Permanent(error) | Delivery::Unauthorized(error) => Settled::Failed { error },
+    }
+}

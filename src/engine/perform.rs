@@ -1,0 +1,145 @@
+//! Performs the effects of a step, in order. What is stored (audit rows, messages, the ending) goes into one transaction,
+//! before anything is called or sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::effect::{Audit, Effect, Ending as Ended};
+use countersign_core::gate::{Cleared, ToolCall};
+use countersign_core::port::Outgoing;
+use countersign_core::signal::{Now, SignalId};
+use tracing::Instrument;
+
+use super::clock::fresh_id;
+use super::worker::Worker;
+use crate::store::{AuditRow, Ending, NewPost, StepRecord, What};
+use crate::telemetry;
+
+/// How often a commit is tried. After that the request stays in the inbox and is taken up at the next start.
+const COMMITS_MAX: u32 = 5;
+
+/// What a step has to store.
+#[derive(Default)]
+struct Storing {
+    posts: Vec<NewPost>,
+    refused: bool,
+    ending: Option<(SignalId, Ended)>,
+}
+
+impl Worker {
+    pub(super) async fn perform(&mut self, effects: Vec<Effect>, now: Now) {
+        let mut storing = Storing::default();
+        let mut calls = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Audit(audit) => {
+                    storing.refused |= audit.code.is_some();
+                    self.unwritten.push(audit_row(audit, now));
+                }
+                Effect::Post { n, message } => storing.posts.push(new_post(n, &message)),
+                Effect::Finish { signal, ending } => storing.ending = Some((signal, ending)),
+                Effect::Call(call) => calls.push(call),
+                Effect::Count(count) => telemetry::count(count.name, &count.labels),
+                Effect::Remember { key, route } => self.engine.world.remember(key, route),
+                Effect::Wake { at, signal } => self.deadline = Some((self.engine.clock.instant(at), signal)),
+            }
+        }
+        if self.store(&storing, now).await {
+            self.on_stored(storing);
+        }
+        for call in calls {
+            self.call(call);
+        }
+    }
+
+    /// Commits what the step has to store. A step that has nothing but rows about reads under way waits with them for the
+    /// next commit of its request: a read changes nothing, and every request ends in one. False where it could not be
+    /// stored.
+    async fn store(&mut self, storing: &Storing, now: Now) -> bool {
+        let is_due = storing.refused || storing.ending.is_some() || !storing.posts.is_empty();
+        let Some(signal) = self.current.as_ref().map(|signal| signal.id.clone()).filter(|_| is_due) else {
+            return true;
+        };
+        let record = StepRecord {
+            signal,
+            at: now.wall,
+            audit: std::mem::take(&mut self.unwritten),
+            posts: storing.posts.clone(),
+            ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
+        };
+        for attempt in 1..=COMMITS_MAX {
+            match self.engine.store.commit(&record).await {
+                Ok(()) => return true,
+                Err(error) => tracing::error!(%error, attempt, "a step could not be stored"),
+            }
+            tokio::time::sleep(Duration::from_millis(100) * attempt).await;
+        }
+        false
+    }
+
+    fn on_stored(&mut self, storing: Storing) {
+        let Some((signal, ending)) = storing.ending else {
+            if !storing.posts.is_empty() {
+                self.engine.outbox_woken.notify_one();
+            }
+            return;
+        };
+        self.deadline = None;
+        let platform = self.current.take().map(|signal| signal.thread.platform);
+        telemetry::count("endings_total", &[("ending", ending.as_str().to_owned())]);
+        if storing.posts.is_empty() {
+            if let Some(platform) = platform {
+                self.engine.on_answered(&signal, &platform);
+            }
+        } else {
+            self.engine.lock_ended().insert(signal);
+            self.engine.outbox_woken.notify_one();
+        }
+    }
+
+    fn call(&mut self, call: Cleared<ToolCall>) {
+        let (tools, at_once) = (Arc::clone(&self.engine.tools), Arc::clone(&self.calls_at_once));
+        let span = tracing::debug_span!("act", call = %call.get().name());
+        self.calls.spawn(
+            async move {
+                // Never closed: the worker that owns it outlives its calls.
+                let _place = at_once.acquire().await;
+                let id = call.get().id.clone();
+                (id, tools.call(call).await)
+            }
+            .instrument(span),
+        );
+    }
+}
+
+fn new_post(n: u32, message: &Cleared<Outgoing>) -> NewPost {
+    let message = message.get();
+    let body = serde_json::to_string(message).expect("invariant: a message is plain data");
+    NewPost { id: fresh_id(), n, to: message.to.clone(), lane: message.lane, body }
+}
+
+fn audit_row(audit: Audit, now: Now) -> AuditRow {
+    let (tool, action) = audit.call.split_once('.').unwrap_or((&audit.call, ""));
+    let what = match audit.code {
+        Some(code) => What::Refused { gate: audit.gate.to_owned(), code },
+        None => What::Did(audit.what.to_owned()),
+    };
+    AuditRow {
+        id: fresh_id(),
+        at: now.wall,
+        platform: audit.thread.platform,
+        actor: audit.actor.id,
+        what,
+        tool: tool.to_owned(),
+        action: action.to_owned(),
+        target: audit.target.unwrap_or_default(),
+        detail: audit.detail,
+    }
+}
+
+const fn ending_of(ending: Ended) -> Ending {
+    match ending {
+        Ended::Answered | Ended::Dropped => Ending::Answered,
+        Ended::Interrupted => Ending::Interrupted,
+    }
+}

@@ -1,0 +1,174 @@
+//! One thread's worker: takes its signals in order, one request at a time, and feeds answers and deadlines into `step`.
+//! Threads run beside each other and share nothing but the store and the tool servers.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::effect::Input;
+use countersign_core::envelope::Envelope;
+use countersign_core::signal::{CallId, Signal, SignalId, ThreadKey};
+use countersign_core::thread::{TTL_MS, ThreadState};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use super::Engine;
+use super::accept::ATTEMPTS_MAX;
+
+/// The most tool calls of one thread at a time (LOOP-03).
+const CALLS_AT_ONCE: usize = 4;
+
+/// The way into a thread's queue.
+#[derive(Clone)]
+pub(super) struct Handle {
+    pub queue: mpsc::Sender<Job>,
+    pub entrance: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Handle {
+    pub(super) fn new(queue_max: usize) -> (Self, mpsc::Receiver<Job>) {
+        let (queue, jobs) = mpsc::channel(queue_max);
+        (Self { queue, entrance: Arc::default() }, jobs)
+    }
+}
+
+/// A signal to work on.
+pub(super) struct Job {
+    pub signal: Signal,
+    /// Whether an earlier process accepted it.
+    pub recovered: bool,
+}
+
+/// One thread at work.
+pub(super) struct Worker {
+    pub(super) engine: Arc<Engine>,
+    key: ThreadKey,
+    jobs: mpsc::Receiver<Job>,
+    pub(super) state: ThreadState,
+    pub(super) calls: JoinSet<(CallId, Envelope)>,
+    pub(super) calls_at_once: Arc<Semaphore>,
+    /// The request being worked on, and when its time is over.
+    pub(super) current: Option<Signal>,
+    pub(super) deadline: Option<(Instant, SignalId)>,
+    /// Audit rows that wait for the step's commit.
+    pub(super) unwritten: Vec<crate::store::AuditRow>,
+    pub(super) span: tracing::Span,
+}
+
+impl Worker {
+    pub(super) fn new(engine: Arc<Engine>, key: ThreadKey, jobs: mpsc::Receiver<Job>) -> Self {
+        Self {
+            engine,
+            key,
+            jobs,
+            state: ThreadState::default(),
+            calls: JoinSet::new(),
+            calls_at_once: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
+            current: None,
+            deadline: None,
+            unwritten: Vec::new(),
+            span: tracing::Span::none(),
+        }
+    }
+
+    /// Works until the thread has been idle for its time to live, or the bot stops. An idle thread is dropped, not
+    /// stored: it starts anew in RESOLVING (DESIGN.md section 5).
+    pub(super) async fn run(mut self) {
+        let stopping = self.engine.stopping.clone();
+        loop {
+            let busy = self.state.is_busy();
+            let deadline = self.deadline.as_ref().map(|(at, _)| *at);
+            tokio::select! {
+                biased;
+                Some(answered) = self.calls.join_next() => self.on_call_ended(answered).await,
+                () = until(deadline) => self.on_deadline().await,
+                job = self.jobs.recv(), if !busy && !stopping.is_cancelled() => match job {
+                    Some(job) => self.begin(job).await,
+                    None => return,
+                },
+                () = stopping.cancelled(), if !busy => return,
+                () = tokio::time::sleep(Duration::from_millis(TTL_MS)), if !busy => if self.leave() { return },
+            }
+        }
+    }
+
+    async fn begin(&mut self, job: Job) {
+        let signal = job.signal;
+        self.span = tracing::info_span!("signal", id = %signal.id, platform = %signal.thread.platform);
+        let attempts = if job.recovered { self.count_attempt(&signal.id).await } else { 0 };
+        self.current = Some(signal.clone());
+        let input = if attempts > ATTEMPTS_MAX {
+            Input::Interrupted(Box::new(signal))
+        } else {
+            Input::Signal(Box::new(signal))
+        };
+        self.step(input).await;
+    }
+
+    /// Marks a signal as begun. Where that cannot be stored the signal is worked on all the same: the count only guards
+    /// against a signal that kills the process.
+    async fn count_attempt(&self, signal: &SignalId) -> u32 {
+        self.engine.store.begin(signal).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "could not count an attempt");
+            0
+        })
+    }
+
+    async fn on_call_ended(&mut self, answered: Result<(CallId, Envelope), tokio::task::JoinError>) {
+        match answered {
+            Ok((call, envelope)) => self.step(Input::Answer { call, envelope: Box::new(envelope) }).await,
+            // The call's task itself broke; the request then ends by its deadline.
+            Err(error) => tracing::error!(%error, "a tool call broke"),
+        }
+    }
+
+    async fn on_deadline(&mut self) {
+        if let Some((_, signal)) = self.deadline.take() {
+            self.step(Input::Deadline(signal)).await;
+        }
+    }
+
+    /// One step, and everything that follows from it. A step that panics takes the thread's memory with it and nothing
+    /// else: its request ends with a notice, and the other threads go on.
+    async fn step(&mut self, input: Input) {
+        let span = self.span.clone();
+        let now = self.engine.clock.now();
+        let state = std::mem::take(&mut self.state);
+        let engine = Arc::clone(&self.engine);
+        let stepped = span.in_scope(|| {
+            let _phase = tracing::debug_span!("reason").entered();
+            catch_unwind(AssertUnwindSafe(|| engine.world.step(state, input, now)))
+        });
+        let (state, effects) = match stepped {
+            Ok(moved) => moved,
+            Err(_) => {
+                tracing::error!(parent: &span, "a step panicked; the thread starts anew");
+                let Some(signal) = self.current.clone() else { return };
+                self.calls.abort_all();
+                engine.world.step(ThreadState::default(), Input::Interrupted(Box::new(signal)), now)
+            }
+        };
+        self.state = state;
+        self.perform(effects, now).instrument(span).await;
+    }
+
+    /// Takes the thread out of the engine's list, unless somebody is just about to send it something.
+    fn leave(&self) -> bool {
+        let mut threads = self.engine.lock_threads();
+        let alone = threads.get(&self.key).is_some_and(|handle| handle.queue.strong_count() == 1);
+        if alone && self.jobs.is_empty() {
+            threads.remove(&self.key);
+            return true;
+        }
+        false
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

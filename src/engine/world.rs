@@ -1,0 +1,75 @@
+//! The snapshots that every step looks at, and how an `Env` is made of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use countersign_core::effect::{Effect, Input};
+use countersign_core::env::{Env, Limits, OwnDeployment, SpokeStatus, Vault};
+use countersign_core::gate::{Cleared, Refusal, reissue};
+use countersign_core::port::{Outgoing, Rights, Similarity};
+use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
+use countersign_core::secrets::Mask;
+use countersign_core::signal::{Now, ThreadKey};
+use countersign_core::step;
+use countersign_core::thread::ThreadState;
+use countersign_core::tool::Registry;
+
+/// How the tool servers do, asked for at each step.
+pub type SpokesView = Box<dyn Fn() -> Vec<SpokeStatus> + Send + Sync>;
+
+/// Everything that a step may look at and that does not belong to a thread.
+pub struct World {
+    /// The declared tools.
+    pub registry: Arc<Registry>,
+    /// The intents.
+    pub intents: Intents,
+    /// Who may what.
+    pub rights: Box<dyn Rights>,
+    /// Limits.
+    pub limits: Limits,
+    /// What is the bot's own.
+    pub own: OwnDeployment,
+    /// Credentials.
+    pub vault: Vault,
+    /// What may never be shown.
+    pub mask: Arc<Mask>,
+    /// The tool servers.
+    pub spokes: SpokesView,
+    /// Routes of questions asked before.
+    pub exact: Mutex<ExactRoutes>,
+}
+
+impl World {
+    /// One step of one thread.
+    pub(super) fn step(&self, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
+        let spokes = (self.spokes)();
+        // A snapshot, so that no lock is held while a step runs: it holds no more than the routes themselves.
+        let exact = self.exact.lock().unwrap_or_else(PoisonError::into_inner);
+        step(self.env(&exact, &spokes), state, input, now)
+    }
+
+    /// Clears a message again that was read back from the outbox.
+    pub(super) fn reissue(&self, message: Outgoing) -> Result<Cleared<Outgoing>, Box<Refusal>> {
+        reissue(message, self.env(&ExactRoutes::new(0), &[]))
+    }
+
+    /// Remembers the route of a question.
+    pub(super) fn remember(&self, key: (ThreadKey, String, String), route: Route) {
+        self.exact.lock().unwrap_or_else(PoisonError::into_inner).remember(key, route);
+    }
+
+    fn env<'a>(&'a self, exact: &'a ExactRoutes, spokes: &'a [SpokeStatus]) -> Env<'a> {
+        const LEXICAL: &dyn Similarity = &Lexical;
+        Env {
+            registry: &self.registry,
+            intents: &self.intents,
+            exact,
+            rights: self.rights.as_ref(),
+            similarity: LEXICAL,
+            limits: &self.limits,
+            own: &self.own,
+            vault: &self.vault,
+            mask: &self.mask,
+            spokes,
+        }
+    }
+}

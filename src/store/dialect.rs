@@ -1,0 +1,268 @@
+//! Everything that differs between `SQLite` and Postgres: how a database is named, created, opened, tuned and locked,
+//! how a write begins, and what an engine's errors mean. Every other file of this room has one SQL text for both.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::error::DatabaseError;
+use sqlx::migrate::MigrateError;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AnyConnection, AnyPool, Connection, Executor};
+
+use super::{StoreError, migrations};
+
+/// How long a statement waits for another program's lock. Our own writers never meet (there is one connection), so that
+/// only a backup or a person with a `SQLite` shell is waited for; both are done in well under this, or they hang.
+const SQLITE_WRITER: &str = "PRAGMA busy_timeout = 2000; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL";
+
+/// Readers get the same patience, and cannot write by mistake.
+const SQLITE_READER: &str = "PRAGMA busy_timeout = 2000; PRAGMA query_only = ON";
+
+/// Readers of a `SQLite` database: WAL lets them run beside the writer, and two cores keep no more busy.
+const SQLITE_READERS_MAX: u32 = 4;
+
+/// Connections to Postgres. Its default limit is 100 for all its clients.
+const POSTGRES_CONNECTIONS_MAX: u32 = 8;
+
+/// Readable and writable by the owner alone: the database holds what people said.
+const FILE_MODE: u32 = 0o600;
+
+/// What writes and what reads; on Postgres the same pool.
+pub(super) struct Pools {
+    pub(super) write: AnyPool,
+    pub(super) read: AnyPool,
+}
+
+/// Which database, and by which engine.
+#[derive(Clone, Debug)]
+pub(super) enum Database {
+    /// A file on this machine.
+    Sqlite { file: PathBuf, options: AnyConnectOptions },
+    /// A server; `place` names it without the password.
+    Postgres { place: String, name: String, options: AnyConnectOptions },
+}
+
+/// The URL of a `SQLite` database in this file. Anything that is special in a URL is escaped, so that any UTF-8 path
+/// can be named.
+pub fn sqlite_url(file: &Path) -> Result<String, StoreError> {
+    let Some(path) = file.to_str() else {
+        return Err(StoreError::Url { problem: format!("cannot name {}: the path is not UTF-8", file.display()) });
+    };
+    let mut url = "sqlite://".to_owned();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    Ok(url)
+}
+
+impl Database {
+    /// Reads the URL. No I/O.
+    pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
+        let wrong = |problem: &str| StoreError::Url { problem: problem.to_owned() };
+        let unreadable = |error: sqlx::Error| StoreError::Url { problem: format!("cannot be read ({error})") };
+        if url.starts_with("sqlite:") {
+            let parsed: SqliteConnectOptions = url.parse().map_err(unreadable)?;
+            let file = parsed.get_filename().to_path_buf();
+            if file.as_os_str().is_empty() || url.contains(":memory:") || url.contains("mode=memory") {
+                return Err(wrong("names no file, and a store in memory would lose accepted messages"));
+            }
+            Ok(Self::Sqlite { file, options: url.parse().map_err(unreadable)? })
+        } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+            let parsed: PgConnectOptions = url.parse().map_err(unreadable)?;
+            let name = parsed.get_database().unwrap_or_else(|| parsed.get_username()).to_owned();
+            let place = format!("the Postgres database {name} at {}:{}", parsed.get_host(), parsed.get_port());
+            Ok(Self::Postgres { place, name, options: url.parse().map_err(unreadable)? })
+        } else {
+            Err(wrong("begins with neither sqlite: nor postgres:"))
+        }
+    }
+
+    /// What begins a transaction that will write. `SQLite` takes its write lock at once: a transaction that reads first
+    /// and wants to write later fails where another program wrote in between.
+    ///
+    /// Every commit is NORMAL: it survives a killed process, not a power cut. Decisions, executions and writes will
+    /// have to commit FULL; when they come, durability becomes an argument here (`PRAGMA synchronous = FULL` before
+    /// BEGIN). Postgres commits as its server is configured.
+    pub(super) const fn begin(&self) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => "BEGIN IMMEDIATE",
+            Self::Postgres { .. } => "BEGIN",
+        }
+    }
+
+    /// Creates the file where it is missing, checks whose database it is, and applies missing migrations, all over one
+    /// connection of its own: a pool would hide the first error behind its retries.
+    pub(super) async fn prepare(&self) -> Result<(), StoreError> {
+        sqlx::any::install_default_drivers();
+        self.prepare_file()?;
+        let mut connection = AnyConnection::connect_with(self.options()).await.map_err(|error| self.explain(&error))?;
+        let prepared = self.prepare_schema(&mut connection).await;
+        let closed = connection.close().await.map_err(|error| self.explain(&error));
+        prepared.and(closed)
+    }
+
+    /// Opens the pools; connections are made when they are first needed.
+    pub(super) fn pools(&self) -> Pools {
+        match self {
+            Self::Sqlite { options, .. } => Pools {
+                write: sqlite_pool(SQLITE_WRITER, 1).connect_lazy_with(options.clone()),
+                read: sqlite_pool(SQLITE_READER, SQLITE_READERS_MAX).connect_lazy_with(options.clone()),
+            },
+            Self::Postgres { options, .. } => {
+                let pool = AnyPoolOptions::new().max_connections(POSTGRES_CONNECTIONS_MAX);
+                let pool = pool.connect_lazy_with(options.clone());
+                Pools { write: pool.clone(), read: pool }
+            }
+        }
+    }
+
+    const fn options(&self) -> &AnyConnectOptions {
+        match self {
+            Self::Sqlite { options, .. } | Self::Postgres { options, .. } => options,
+        }
+    }
+
+    fn place(&self) -> String {
+        match self {
+            Self::Sqlite { file, .. } => format!("the database {}", file.display()),
+            Self::Postgres { place, .. } => place.clone(),
+        }
+    }
+
+    fn unusable(&self, problem: impl Into<String>, fix: impl Into<String>) -> StoreError {
+        StoreError::Unusable { place: self.place(), problem: problem.into(), fix: fix.into() }
+    }
+
+    /// Blocking, once, before anything runs.
+    fn prepare_file(&self) -> Result<(), StoreError> {
+        let Self::Sqlite { file, .. } = self else {
+            return Ok(());
+        };
+        if file.is_dir() {
+            return Err(self.unusable("is a directory", "name a file in it"));
+        }
+        // Opening it first gives the operating system's own reason, where SQLite knows only "unable to open".
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(file);
+        let opened = opened.map_err(|error| self.explain_file(&error))?;
+        let mut permissions = opened.metadata().map_err(|error| self.explain_file(&error))?.permissions();
+        if permissions.mode() & 0o777 != FILE_MODE {
+            permissions.set_mode(FILE_MODE);
+            opened.set_permissions(permissions).map_err(|error| self.explain_file(&error))?;
+        }
+        Ok(())
+    }
+
+    async fn prepare_schema(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        let explain = |error: sqlx::Error| self.explain(&error);
+        if let Self::Sqlite { .. } = self {
+            connection.execute(SQLITE_WRITER).await.map_err(explain)?;
+        }
+        if self.is_foreign(connection).await.map_err(explain)? {
+            return Err(self.unusable("belongs to another program", "give the bot a database of its own"));
+        }
+        if let Self::Sqlite { .. } = self {
+            // Last, because it changes the file: a database of somebody else must stay as it was.
+            connection.execute("PRAGMA journal_mode = WAL").await.map_err(explain)?;
+        }
+        migrations::apply(connection).await.map_err(|error| self.explain_migration(&error))
+    }
+
+    /// A database that has tables and was never migrated by us is somebody else's.
+    async fn is_foreign(&self, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+        let tables = match self {
+            Self::Sqlite { .. } => "SELECT name FROM sqlite_master WHERE type = 'table'",
+            Self::Postgres { .. } => {
+                "SELECT CAST(table_name AS TEXT) FROM information_schema.tables WHERE table_schema = current_schema()"
+            }
+        };
+        let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(connection).await?;
+        Ok(!tables.is_empty() && !tables.iter().any(|table| table == "_sqlx_migrations"))
+    }
+
+    fn explain_file(&self, error: &std::io::Error) -> StoreError {
+        match error.kind() {
+            ErrorKind::PermissionDenied => {
+                self.unusable("may not be read and written by this user", "run the bot as the file's owner")
+            }
+            ErrorKind::NotFound => self.unusable("is in a directory that does not exist", "create the directory"),
+            ErrorKind::ReadOnlyFilesystem => {
+                self.unusable("is on a read-only file system", "mount it for writing or choose another directory")
+            }
+            _ => self.unusable(format!("cannot be opened ({error})"), "mend that or name another file"),
+        }
+    }
+
+    fn explain_migration(&self, error: &MigrateError) -> StoreError {
+        match error {
+            MigrateError::VersionMissing(version) => self.unusable(
+                format!("was written by a newer version: it has migration {version}, which this build does not know"),
+                "run that version, or restore the backup from before the upgrade",
+            ),
+            MigrateError::VersionMismatch(version) => self.unusable(
+                format!("has another migration {version} than this build: it belongs to another program or build"),
+                "give the bot a database of its own, or run the build that wrote this one",
+            ),
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.explain(error),
+            other => {
+                self.unusable(format!("cannot be migrated ({other})"), "restore the backup from before the upgrade")
+            }
+        }
+    }
+
+    /// What an engine's error means while the database is being opened.
+    fn explain(&self, error: &sqlx::Error) -> StoreError {
+        let code = error.as_database_error().and_then(DatabaseError::code).unwrap_or_default();
+        let (problem, fix) = match self {
+            Self::Sqlite { .. } => explain_sqlite(&code),
+            Self::Postgres { name, .. } => explain_postgres(&code, name),
+        }
+        .unwrap_or_else(|| (format!("cannot be used ({error})"), "mend that or name another database".to_owned()));
+        self.unusable(problem, fix)
+    }
+}
+
+fn sqlite_pool(pragmas: &'static str, connections_max: u32) -> AnyPoolOptions {
+    // A file does not go away as a server does: connections are kept for good, and not pinged before each use.
+    let pool = AnyPoolOptions::new().max_connections(connections_max).test_before_acquire(false);
+    pool.idle_timeout(None).max_lifetime(None).after_connect(move |connection, _| {
+        Box::pin(async move {
+            connection.execute(pragmas).await?;
+            Ok(())
+        })
+    })
+}
+
+/// Result codes of `SQLite` (sqlite.org/rescode.html); the low byte is the primary one.
+fn explain_sqlite(code: &str) -> Option<(String, String)> {
+    let (problem, fix) = match code.parse::<u32>().ok()? & 0xff {
+        5 | 6 => ("is locked by another program", "stop that program and start again"),
+        8 => ("cannot be written", "run the bot as the owner of the file and of its directory"),
+        11 => ("is damaged", "restore a backup"),
+        13 => ("has no room on its disk", "free some space"),
+        14 => ("cannot be opened", "run the bot as the owner of the file and of its directory"),
+        26 => ("is not a SQLite database", "move that file away or name another one"),
+        _ => return None,
+    };
+    Some((problem.to_owned(), fix.to_owned()))
+}
+
+/// SQLSTATE codes of Postgres (its documentation, appendix A).
+fn explain_postgres(code: &str, name: &str) -> Option<(String, String)> {
+    match code {
+        "28P01" | "28000" => Some(("refuses this user or password".to_owned(), "mend the store's url".to_owned())),
+        "3D000" => Some(("does not exist".to_owned(), format!("create it: createdb {name}"))),
+        "42501" => {
+            Some(("does not let this user create tables".to_owned(), "grant it, or name another user".to_owned()))
+        }
+        _ => None,
+    }
+}

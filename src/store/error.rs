@@ -1,0 +1,66 @@
+//! What can go wrong in the store, in sentences that name the thing and the fix. Which error of which engine means what
+//! is in `dialect.rs`.
+
+use countersign_core::signal::SignalId;
+use thiserror::Error;
+
+/// Why the store did not do what it was asked. After an error nothing of the attempt is stored, with one exception: an
+/// error of the connection while committing leaves it open, and then the same call again is safe.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The URL names no database that this build can open. The URL itself is not shown: it may hold a password.
+    #[error("the store's url {problem}; write sqlite:///path/to/countersign.db or postgres://user@host/name")]
+    Url {
+        /// What is wrong with it, as the rest of a sentence.
+        problem: String,
+    },
+    /// The database is there and cannot be used, or it is not there.
+    #[error("{place} {problem}; {fix}")]
+    Unusable {
+        /// The file, or the server and the database's name.
+        place: String,
+        /// What is wrong, as the rest of a sentence.
+        problem: String,
+        /// What to do.
+        fix: String,
+    },
+    /// A stored value is not what this program writes.
+    #[error(
+        "inconsistent data in table {table}, column {column}, row {row}: {problem}; restore a backup or mend the row"
+    )]
+    Inconsistent {
+        /// Which table.
+        table: &'static str,
+        /// Which column.
+        column: &'static str,
+        /// The row's id.
+        row: String,
+        /// What is wrong with the value.
+        problem: String,
+    },
+    /// The signal was never accepted.
+    #[error("signal {0} is not in the inbox; accept it first")]
+    UnknownSignal(SignalId),
+    /// The signal has its ending already: a request ends once.
+    #[error("signal {0} has ended already; it ends only once")]
+    Ended(SignalId),
+    /// The message is not being sent, so that it cannot be settled.
+    #[error("message {0} is not being sent; settle only what `sending` has claimed")]
+    NotSending(String),
+    /// The database refused or failed.
+    #[error("the database failed while {doing}")]
+    Database {
+        /// What was being done.
+        doing: &'static str,
+        /// What the engine says.
+        #[source]
+        source: sqlx::Error,
+    },
+}
+
+impl StoreError {
+    /// Wraps the engine's error with what was being done.
+    pub(super) fn while_doing(doing: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
+        move |source| Self::Database { doing, source }
+    }
+}

@@ -1,0 +1,136 @@
+//! The inbox: every signal that was accepted, until its request has ended. Unique on (platform, account, event), which
+//! is where duplicates end (CARD-08). What a signal means is decided elsewhere.
+
+use countersign_core::signal::{Signal, SignalId, Wall};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use super::row::Stored;
+use super::{Store, StoreError, threads};
+
+/// A signal whose request has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// As it was accepted.
+    pub signal: Signal,
+    /// How often it was begun.
+    pub attempts: u32,
+}
+
+/// How a request ended. It ends once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With its answer, which may be a refusal.
+    Answered,
+    /// With the notice that it was interrupted.
+    Interrupted,
+    /// With the notice that it failed.
+    Failed,
+}
+
+impl Ending {
+    /// The stable name, as it is stored.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Store {
+    /// Stores a signal, and its thread where it is the first one of it; the thread's row then gets the signal's id.
+    /// True: it is new, and committed. False: an event with this id was stored before, and nothing changed. Writes, one
+    /// commit.
+    pub async fn accept(&self, signal: &Signal) -> Result<bool, StoreError> {
+        let mut tx = self.begin_write().await?;
+        threads::add(&mut tx, signal.id.as_str(), &signal.thread).await?;
+        if !insert(&mut tx, signal).await? {
+            tx.rollback().await.map_err(StoreError::while_doing("dropping a duplicate signal"))?;
+            return Ok(false);
+        }
+        tx.commit().await.map_err(StoreError::while_doing("storing a signal"))?;
+        Ok(true)
+    }
+
+    /// Counts one more attempt at a signal and returns how many there were. Writes, one commit.
+    ///
+    /// What it is for is a signal that kills the process each time: the count must be stored before the attempt. A
+    /// caller that begins only what [`Store::unfinished`] returned saves this commit for every fresh signal and loses
+    /// no more than the first attempt from the count.
+    pub async fn begin(&self, signal: &SignalId) -> Result<u32, StoreError> {
+        let sql = "UPDATE inbox SET state = 'begun', attempts = attempts + 1 WHERE id = $1 AND state <> 'done' \
+                   RETURNING id, attempts";
+        // Fetched to the end: SQLite commits such a statement only when it has been run to its end.
+        let rows = sqlx::query(sql).bind(signal.as_str()).fetch_all(&self.write).await;
+        match rows.map_err(StoreError::while_doing("beginning a signal"))?.first() {
+            Some(row) => Stored::new("inbox", row).count("attempts"),
+            None => Err(self.why_not_open(signal).await?),
+        }
+    }
+
+    /// Every signal whose request has not ended, oldest first. Reads.
+    pub async fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
+        let sql = "SELECT id, body, attempts FROM inbox WHERE state <> 'done' ORDER BY received_at, id";
+        let rows = sqlx::query(sql).fetch_all(&self.read).await;
+        rows.map_err(StoreError::while_doing("reading the inbox"))?.iter().map(unfinished).collect()
+    }
+
+    async fn why_not_open(&self, signal: &SignalId) -> Result<StoreError, StoreError> {
+        let known = sqlx::query("SELECT id FROM inbox WHERE id = $1").bind(signal.as_str());
+        let known = known.fetch_optional(&self.read).await.map_err(StoreError::while_doing("reading the inbox"))?;
+        Ok(match known {
+            Some(_) => StoreError::Ended(signal.clone()),
+            None => StoreError::UnknownSignal(signal.clone()),
+        })
+    }
+}
+
+/// The id of a signal's thread.
+pub(super) async fn thread_of(tx: &mut AnyConnection, signal: &SignalId) -> Result<String, StoreError> {
+    let found = sqlx::query("SELECT id, thread FROM inbox WHERE id = $1").bind(signal.as_str());
+    match found.fetch_optional(tx).await.map_err(StoreError::while_doing("finding a signal's thread"))? {
+        Some(row) => Stored::new("inbox", &row).text("thread"),
+        None => Err(StoreError::UnknownSignal(signal.clone())),
+    }
+}
+
+/// Ends a signal's request; refused where it has ended.
+pub(super) async fn end(tx: &mut AnyConnection, signal: &SignalId, ending: Ending, at: Wall) -> Result<(), StoreError> {
+    let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3 WHERE id = $1 AND state <> 'done'";
+    let ended = sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).execute(tx).await;
+    match ended.map_err(StoreError::while_doing("ending a request"))?.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StoreError::Ended(signal.clone())),
+    }
+}
+
+/// How many have not ended and how many have, for [`Store::counts`].
+pub(super) async fn count(connection: &mut AnyConnection) -> Result<(u64, u64), sqlx::Error> {
+    let sql = "SELECT COUNT(*), COUNT(ending) FROM inbox";
+    let row = sqlx::query(sql).fetch_one(connection).await?;
+    let (all, done) = (row.try_get::<i64, _>(0)?.unsigned_abs(), row.try_get::<i64, _>(1)?.unsigned_abs());
+    Ok((all - done, done))
+}
+
+async fn insert(tx: &mut AnyConnection, signal: &Signal) -> Result<bool, StoreError> {
+    let sql = "INSERT INTO inbox (id, event, body, received_at, thread, platform, account, state, attempts) \
+               SELECT $1, $2, $3, $4, id, platform, account, 'accepted', 0 FROM threads \
+               WHERE platform = $5 AND account = $6 AND space = $7 AND conversation = $8 AND root = $9 \
+               ON CONFLICT (platform, account, event) DO NOTHING";
+    let body = serde_json::to_string(signal).expect("invariant: a signal has text keys only, so that it is JSON");
+    let query =
+        sqlx::query(sql).bind(signal.id.as_str()).bind(signal.event.as_str()).bind(body).bind(signal.received_at.0);
+    let inserted = threads::bind_key(query, &signal.thread).execute(tx).await;
+    Ok(inserted.map_err(StoreError::while_doing("storing a signal"))?.rows_affected() == 1)
+}
+
+fn unfinished(row: &AnyRow) -> Result<Unfinished, StoreError> {
+    let row = Stored::new("inbox", row);
+    let signal: Signal = row.json("body")?;
+    if signal.id.as_str() != row.id() {
+        return Err(row.wrong("body", format!("it is the body of signal {}", signal.id)));
+    }
+    Ok(Unfinished { signal, attempts: row.count("attempts")? })
+}

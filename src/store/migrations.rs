@@ -1,0 +1,34 @@
+//! The list of migrations and how they are applied. The SQL is in `migrations/`, with a README on how to change it.
+
+use sqlx::migrate::{MigrateError, MigrationType, Migrator};
+use sqlx::{AnyConnection, SqlSafeStr};
+
+/// One migration, as released.
+#[derive(Clone, Copy, Debug)]
+pub struct Migration {
+    /// Rises by one.
+    pub version: i64,
+    /// The rest of the file's name.
+    pub name: &'static str,
+    /// The file.
+    pub sql: &'static str,
+}
+
+/// Every migration, oldest first. Listed by hand, so that a forgotten rebuild cannot leave one out: a new file that is
+/// not listed here fails a test.
+pub const ALL: &[Migration] =
+    &[Migration { version: 1, name: "messages", sql: include_str!("../../migrations/0001_messages.sql") }];
+
+/// A migrator for these migrations: it runs those that were not yet applied and refuses a database that has others.
+pub fn migrator(migrations: &[Migration]) -> Migrator {
+    let listed = migrations.iter().map(|migration| {
+        let sql = migration.sql.into_sql_str();
+        sqlx::migrate::Migration::new(migration.version, migration.name.into(), MigrationType::Simple, sql, false)
+    });
+    Migrator::with_migrations(listed.collect())
+}
+
+/// Applies what is missing. On Postgres under an advisory lock, which ends with the connection.
+pub(super) async fn apply(connection: &mut AnyConnection) -> Result<(), MigrateError> {
+    migrator(ALL).run_direct(None, connection, false).await
+}

@@ -1,0 +1,224 @@
+//! The outbox: every message that is to leave, until it has left or never will. Order within a thread is kept here; how
+//! a message is sent, and when again, is decided by the engine.
+
+use countersign_core::port::Lane;
+use countersign_core::signal::{SignalId, ThreadKey, Wall};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use super::row::Stored;
+use super::{Store, StoreError, threads};
+
+/// The messages that may be sent next: of each thread in which nothing is being sent, the oldest one of its best lane.
+/// Everything behind it waits, also while it waits itself. The state is said twice, so that both engines see
+/// that their index `outbox_open` is enough.
+macro_rules! heads {
+    ($select:literal, $rest:literal) => {
+        concat!(
+            $select,
+            " FROM outbox AS o JOIN threads AS t ON t.id = o.thread \
+             WHERE o.state IN ('pending', 'sending') AND o.state = 'pending' \
+             AND NOT EXISTS (SELECT 1 FROM outbox AS e WHERE e.thread = o.thread AND e.state IN ('pending', 'sending') \
+             AND (e.state = 'sending' OR e.lane < o.lane OR (e.lane = o.lane AND e.place < o.place)))",
+            $rest
+        )
+    };
+}
+
+/// A message to be stored. `(signal, n)` names it for good: a step that is committed again leaves it as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPost {
+    /// The row's id, made by the caller.
+    pub id: String,
+    /// Which message of its signal, from 0.
+    pub n: u32,
+    /// Where to.
+    pub to: ThreadKey,
+    /// When it leaves.
+    pub lane: Lane,
+    /// The `Outgoing`, as JSON.
+    pub body: String,
+}
+
+/// A message to be sent. Not cleared: it leaves only through `gate::reissue`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPost {
+    /// The row's id.
+    pub id: String,
+    /// What it answers.
+    pub signal: SignalId,
+    /// Where to.
+    pub to: ThreadKey,
+    /// When it leaves.
+    pub lane: Lane,
+    /// The `Outgoing`, as JSON.
+    pub body: String,
+    /// How often sending it was begun.
+    pub attempts: u32,
+    /// An earlier attempt may have come through, and the message must say so.
+    pub repeat: bool,
+}
+
+/// How an attempt at sending ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It is out.
+    Sent {
+        /// The platform's ids of its parts, in order.
+        platform_ids: Vec<String>,
+    },
+    /// It is tried again.
+    Again {
+        /// Not before this time.
+        not_before: Wall,
+        /// This attempt may have come through. Once set, it stays set.
+        repeat: bool,
+        /// Why it did not work.
+        error: String,
+    },
+    /// It never will be out.
+    Failed {
+        /// Why not.
+        error: String,
+    },
+}
+
+impl Store {
+    /// The messages to send now, at most `limit`: decisions before answers, then the oldest first; never two of one
+    /// thread, and none of a thread in which one is being sent. Reads.
+    pub async fn due(&self, now: Wall, limit: u32) -> Result<Vec<StoredPost>, StoreError> {
+        let sql = heads!(
+            "SELECT o.id, o.signal, o.lane, o.body, o.attempts, o.repeat, \
+             t.platform, t.account, t.space, t.conversation, t.root",
+            " AND o.not_before <= $1 ORDER BY o.lane, o.created_at, o.id LIMIT $2"
+        );
+        let rows = sqlx::query(sql).bind(now.0).bind(i64::from(limit)).fetch_all(&self.read).await;
+        rows.map_err(StoreError::while_doing("reading the outbox"))?.iter().map(stored_post).collect()
+    }
+
+    /// When the next message may be sent; none where nothing waits, or only behind what is being sent. Reads.
+    pub async fn next_due(&self) -> Result<Option<Wall>, StoreError> {
+        let row = sqlx::query(heads!("SELECT MIN(o.not_before)", "")).fetch_one(&self.read).await;
+        let earliest = row.and_then(|row| row.try_get::<Option<i64>, _>(0));
+        Ok(earliest.map_err(StoreError::while_doing("reading the outbox"))?.map(Wall))
+    }
+
+    /// Claims a message for sending. True for exactly one caller. Writes, one commit: from here on a crash leaves open
+    /// whether it is out.
+    pub async fn sending(&self, id: &str) -> Result<bool, StoreError> {
+        let sql = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = $1 AND state = 'pending'";
+        let claimed = sqlx::query(sql).bind(id).execute(&self.write).await;
+        Ok(claimed.map_err(StoreError::while_doing("claiming a message"))?.rows_affected() == 1)
+    }
+
+    /// Records how the claimed attempt ended, at `at`. Writes, one commit.
+    pub async fn settle(&self, id: &str, settled: &Settled, at: Wall) -> Result<(), StoreError> {
+        let query = match settled {
+            Settled::Sent { platform_ids } => {
+                let ids = serde_json::to_string(platform_ids).expect("invariant: a list of texts is JSON");
+                let sql = "UPDATE outbox SET state = 'sent', settled_at = $2, platform_ids = $3 \
+                           WHERE id = $1 AND state = 'sending'";
+                sqlx::query(sql).bind(id).bind(at.0).bind(ids)
+            }
+            Settled::Again { not_before, repeat, error } => {
+                let sql = "UPDATE outbox SET state = 'pending', settled_at = $2, error = $3, not_before = $4, \
+                           repeat = CASE WHEN $5 = 1 THEN 1 ELSE repeat END WHERE id = $1 AND state = 'sending'";
+                let query = sqlx::query(sql).bind(id).bind(at.0).bind(storable(error));
+                query.bind(not_before.0).bind(i64::from(*repeat))
+            }
+            Settled::Failed { error } => {
+                let sql = "UPDATE outbox SET state = 'failed', settled_at = $2, error = $3 \
+                           WHERE id = $1 AND state = 'sending'";
+                sqlx::query(sql).bind(id).bind(at.0).bind(storable(error))
+            }
+        };
+        let changed = query.execute(&self.write).await.map_err(StoreError::while_doing("settling a message"))?;
+        if changed.rows_affected() == 1 { Ok(()) } else { Err(StoreError::NotSending(id.to_owned())) }
+    }
+
+    /// At start: what was being sent when the process ended may be out or not, so that it is sent again, marked as a
+    /// repeat. Returns how many those are. Writes, one commit.
+    pub async fn recover(&self, now: Wall) -> Result<u64, StoreError> {
+        // The state said twice, as in `heads`: a start must not read through everything that was ever sent.
+        let sql = "UPDATE outbox SET state = 'pending', repeat = 1, not_before = $1 \
+                   WHERE state IN ('pending', 'sending') AND state = 'sending'";
+        let recovered = sqlx::query(sql).bind(now.0).execute(&self.write).await;
+        Ok(recovered.map_err(StoreError::while_doing("recovering the outbox"))?.rows_affected())
+    }
+
+    /// How many messages of a signal have neither left nor failed. Reads.
+    pub async fn owed(&self, signal: &SignalId) -> Result<u64, StoreError> {
+        let sql = "SELECT COUNT(*) FROM outbox WHERE signal = $1 AND state IN ('pending', 'sending')";
+        let row = sqlx::query(sql).bind(signal.as_str()).fetch_one(&self.read).await;
+        let owed = row.and_then(|row| row.try_get::<i64, _>(0));
+        Ok(owed.map_err(StoreError::while_doing("counting what is owed"))?.unsigned_abs())
+    }
+}
+
+/// Stores a step's messages. Threads are taken in the order of their keys, so that two transactions never wait for each
+/// other in a ring.
+pub(super) async fn write(
+    tx: &mut AnyConnection,
+    signal: &SignalId,
+    posts: &[NewPost],
+    at: Wall,
+) -> Result<(), StoreError> {
+    let mut ordered: Vec<&NewPost> = posts.iter().collect();
+    ordered.sort_by(|a, b| (&a.to, a.n).cmp(&(&b.to, b.n)));
+    for post in ordered {
+        insert(tx, signal, post, at).await?;
+    }
+    Ok(())
+}
+
+/// How many there are in each state, for [`Store::counts`]: pending, sending, sent, failed.
+pub(super) async fn count(connection: &mut AnyConnection) -> Result<[u64; 4], sqlx::Error> {
+    let sql = "SELECT COUNT(CASE WHEN state = 'pending' THEN 1 END), COUNT(CASE WHEN state = 'sending' THEN 1 END), \
+               COUNT(CASE WHEN state = 'sent' THEN 1 END), COUNT(CASE WHEN state = 'failed' THEN 1 END) FROM outbox";
+    let row = sqlx::query(sql).fetch_one(connection).await?;
+    let at = |column: usize| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
+    Ok([at(0)?, at(1)?, at(2)?, at(3)?])
+}
+
+/// Postgres refuses the character NUL in a text, and an error's text comes from outside.
+pub(super) fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+async fn insert(tx: &mut AnyConnection, signal: &SignalId, post: &NewPost, at: Wall) -> Result<(), StoreError> {
+    // A message that is there already leaves a gap in the thread's places, which does no harm.
+    let (thread, place) = threads::take_place(tx, &post.id, &post.to).await?;
+    let sql = "INSERT INTO outbox (id, signal, n, thread, place, lane, body, created_at, not_before, \
+               state, attempts, repeat, platform_ids, error) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 'pending', 0, 0, '[]', '') \
+               ON CONFLICT (signal, n) DO NOTHING";
+    let query = sqlx::query(sql).bind(&post.id).bind(signal.as_str()).bind(i64::from(post.n)).bind(thread);
+    let query = query.bind(place).bind(lane_number(post.lane)).bind(&post.body).bind(at.0);
+    query.execute(tx).await.map_err(StoreError::while_doing("storing a message"))?;
+    Ok(())
+}
+
+const fn lane_number(lane: Lane) -> i64 {
+    match lane {
+        Lane::Decision => 0,
+        Lane::Answer => 1,
+    }
+}
+
+fn stored_post(row: &AnyRow) -> Result<StoredPost, StoreError> {
+    let row = Stored::new("outbox", row);
+    let lane = match row.number("lane")? {
+        0 => Lane::Decision,
+        1 => Lane::Answer,
+        other => return Err(row.wrong("lane", format!("there is no lane {other}"))),
+    };
+    Ok(StoredPost {
+        id: row.id().to_owned(),
+        signal: SignalId::new(row.text("signal")?),
+        to: threads::key(&row)?,
+        lane,
+        body: row.text("body")?,
+        attempts: row.count("attempts")?,
+        repeat: row.flag("repeat")?,
+    })
+}

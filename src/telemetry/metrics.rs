@@ -1,0 +1,287 @@
+//! Metrics: one table of every name, its labels and what it says, the functions that record them, and the endpoint that
+//! shows them where one is configured. What is counted is decided where it happens.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use ::metrics::Label;
+use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
+
+use super::TelemetryError;
+use crate::config::Metrics;
+
+/// What every name begins with (TEL-08).
+const PREFIX: &str = "countersign_";
+/// The most characters of a label's value (TEL-09 gives none; 64 keeps a line readable).
+const LABEL_CHARS_MAX: usize = 64;
+/// Upper bounds of the histograms' buckets in seconds: from one step of the core to the longest request.
+const BUCKETS: &[f64] = &[0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+/// How often samples are moved into their buckets where nobody scrapes.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// What a metric measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// How often something happened.
+    Counter,
+    /// How many seconds something took.
+    Seconds,
+}
+
+/// A metric: its name without the prefix, its labels in order, and what it says.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Without `countersign_`.
+    pub name: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// Names of its labels, in the order in which they are given. Never a person, a thread or an id (TEL-09).
+    pub labels: &'static [&'static str],
+    /// One sentence for whoever reads the dashboard.
+    pub about: &'static str,
+}
+
+const fn counter(name: &'static str, labels: &'static [&'static str], about: &'static str) -> Metric {
+    Metric { name, kind: Kind::Counter, labels, about }
+}
+
+const fn timer(name: &'static str, about: &'static str) -> Metric {
+    Metric { name, kind: Kind::Seconds, labels: &[], about }
+}
+
+/// Every metric there is.
+pub const METRICS: &[Metric] = &[
+    counter("fsm_tool_block_total", &["state", "tool", "kind"], "Tool calls refused by the workflow table."),
+    counter("fsm_final_block_total", &["state"], "Final answers held back by the workflow table."),
+    counter(
+        "strict_resolution_block_total",
+        &["tool", "action"],
+        "Calls refused because their target was not found here.",
+    ),
+    counter(
+        "routing_mismatch_block_total",
+        &["tool", "target_kind", "child_kind"],
+        "Calls refused because they went to a parent where a child was meant.",
+    ),
+    counter("gate_block_total", &["gate", "code", "tool"], "Refusals by any gate."),
+    counter("signals_total", &["platform", "outcome"], "Signals that arrived, by what was done with them."),
+    counter("depth_dropped_total", &[], "Signals dropped because too many effects lay between them and a person."),
+    counter("requests_total", &["ending", "layer"], "Requests that ended, and the layer that answered."),
+    counter("tool_calls_total", &["tool", "action", "ok"], "Tool calls that were made."),
+    counter("deliveries_total", &["platform", "outcome"], "Messages handed to a platform, by what became of them."),
+    timer("step_seconds", "Time of one step of the core."),
+    timer("request_seconds", "Time from a signal's acceptance to the end of its request."),
+];
+
+/// Counts one event. Values of labels are cleaned. A name or label that is not in [`METRICS`] is a bug: it panics in a
+/// debug build and is logged in a release build.
+pub fn count(name: &'static str, labels: &[(&'static str, String)]) {
+    let Some(labels) = checked(name, Kind::Counter, labels) else { return };
+    ::metrics::counter!(format!("{PREFIX}{name}"), labels).increment(1);
+}
+
+/// Records how long something took. A name that is not in [`METRICS`] is a bug, as with [`count`].
+pub fn seconds(name: &'static str, took: Duration) {
+    let Some(labels) = checked(name, Kind::Seconds, &[]) else { return };
+    ::metrics::histogram!(format!("{PREFIX}{name}"), labels).record(took.as_secs_f64());
+}
+
+fn checked(name: &'static str, kind: Kind, labels: &[(&'static str, String)]) -> Option<Vec<Label>> {
+    let given = labels.iter().map(|(label, _)| *label);
+    let known = METRICS
+        .iter()
+        .any(|metric| metric.name == name && metric.kind == kind && metric.labels.iter().copied().eq(given.clone()));
+    if !known {
+        let given: Vec<_> = given.collect();
+        tracing::error!(name, ?given, "this metric is not in the table, so that it is not recorded");
+        debug_assert!(known, "invariant: every metric is in the table, with its labels: {name} {given:?}");
+        return None;
+    }
+    Some(labels.iter().map(|(label, value)| Label::new(*label, clean(value))).collect())
+}
+
+/// A label's value as a dashboard can take it (TEL-09): one word of at most 64 characters, never empty.
+fn clean(value: &str) -> String {
+    let spaced = value.chars().map(|c| if c.is_whitespace() { '_' } else { c });
+    let word: String = spaced.filter(|c| !c.is_control()).take(LABEL_CHARS_MAX).collect();
+    if word.is_empty() { "unknown".to_owned() } else { word }
+}
+
+/// Reads what was recorded.
+#[derive(Clone, Debug)]
+pub struct MetricsHandle(PrometheusHandle);
+
+impl MetricsHandle {
+    /// Everything recorded so far, in Prometheus' text form. No I/O.
+    pub fn render(&self) -> String {
+        self.0.render()
+    }
+}
+
+/// Records metrics from now on, and listens where `metrics.listen` says so. Must be called inside the tokio runtime. Once it
+/// has worked, a second call gives the same handle and listens on nothing more, because a process has one recorder.
+pub fn metrics(config: &Metrics) -> Result<MetricsHandle, TelemetryError> {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    if let Some(handle) = HANDLE.get() {
+        return Ok(MetricsHandle(handle.clone()));
+    }
+    let handle = install(config)?;
+    describe();
+    Ok(MetricsHandle(HANDLE.get_or_init(|| handle).clone()))
+}
+
+fn install(config: &Metrics) -> Result<PrometheusHandle, TelemetryError> {
+    let builder = PrometheusBuilder::new().set_buckets(BUCKETS).map_err(recorder_error)?;
+    let recorder = match config.listen {
+        None => {
+            let recorder = builder.build_recorder();
+            tokio::spawn(upkeep(recorder.handle()));
+            recorder
+        }
+        Some(address) => {
+            let listening = builder.with_http_listener(address).build();
+            let (recorder, serve) = listening.map_err(|error| listen_error(address, error))?;
+            tokio::spawn(async move {
+                if serve.await.is_err() {
+                    tracing::error!(%address, "the metrics endpoint ended; restart the bot to have it back");
+                }
+            });
+            recorder
+        }
+    };
+    let handle = recorder.handle();
+    ::metrics::set_global_recorder(recorder).map_err(|error| TelemetryError::Recorder(error.to_string()))?;
+    Ok(handle)
+}
+
+/// Without it, samples of histograms pile up until somebody renders.
+async fn upkeep(handle: PrometheusHandle) {
+    let mut tick = tokio::time::interval(UPKEEP);
+    loop {
+        tick.tick().await;
+        handle.run_upkeep();
+    }
+}
+
+fn listen_error(address: std::net::SocketAddr, error: BuildError) -> TelemetryError {
+    match error {
+        BuildError::FailedToCreateHTTPListener(problem) => TelemetryError::Listen { address, problem },
+        other => recorder_error(other),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn recorder_error(error: BuildError) -> TelemetryError {
+    TelemetryError::Recorder(error.to_string())
+}
+
+fn describe() {
+    for Metric { name, kind, about, .. } in METRICS {
+        let name = format!("{PREFIX}{name}");
+        match kind {
+            Kind::Counter => ::metrics::describe_counter!(name, *about),
+            Kind::Seconds => ::metrics::describe_histogram!(name, ::metrics::Unit::Seconds, *about),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(act: impl FnOnce()) -> String {
+        let recorder = PrometheusBuilder::new().set_buckets(BUCKETS).expect("there are buckets").build_recorder();
+        let handle = recorder.handle();
+        ::metrics::with_local_recorder(&recorder, || {
+            describe();
+            act();
+        });
+        handle.run_upkeep();
+        handle.render()
+    }
+
+    #[test]
+    fn no_metric_names_a_person_a_thread_or_an_id() {
+        for metric in METRICS {
+            for label in metric.labels {
+                let personal = ["user", "actor", "person", "thread", "room", "id"];
+                let parts = label.split('_').find(|part| personal.contains(part));
+                assert_eq!(parts, None, "{} has the label {label}", metric.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_metric_is_recorded_and_described() {
+        let text = recorded(|| {
+            for metric in METRICS {
+                let labels: Vec<_> = metric.labels.iter().map(|label| (*label, "x".to_owned())).collect();
+                match metric.kind {
+                    Kind::Counter => count(metric.name, &labels),
+                    Kind::Seconds => seconds(metric.name, Duration::from_millis(3)),
+                }
+            }
+        });
+        for Metric { name, about, .. } in METRICS {
+            assert!(about.ends_with('.') && about.split(' ').count() > 3, "{name} says nothing");
+            assert!(text.contains(&format!("# HELP countersign_{name} {about}\n")), "{name} is not described:\n{text}");
+        }
+        assert!(text.contains("countersign_gate_block_total{gate=\"x\",code=\"x\",tool=\"x\"} 1\n"), "{text}");
+        assert!(text.contains("countersign_step_seconds_bucket{le=\"0.005\"} 1\n"), "{text}");
+        let names: std::collections::BTreeSet<_> = METRICS.iter().map(|metric| metric.name).collect();
+        assert_eq!(names.len(), METRICS.len(), "a name stands twice in the table");
+    }
+
+    #[test]
+    fn values_of_labels_are_cleaned() {
+        let cases = [
+            ("", "unknown"),
+            ("\u{1b}", "unknown"),
+            ("two words\nand\ta tab", "two_words_and_a_tab"),
+            ("red\u{1b}[31m", "red[31m"),
+            ("docker", "docker"),
+        ];
+        for (value, cleaned) in cases {
+            assert_eq!(clean(value), cleaned, "{value:?}");
+        }
+        assert_eq!(clean(&"ä".repeat(70)), "ä".repeat(64), "cut between characters, not bytes");
+    }
+
+    #[test]
+    #[should_panic(expected = "every metric is in the table")]
+    fn an_unknown_metric_is_a_bug() {
+        count("surprises_total", &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "every metric is in the table")]
+    fn an_unknown_label_is_a_bug() {
+        count("fsm_final_block_total", &[("user", "ann".to_owned())]);
+    }
+
+    #[tokio::test]
+    async fn an_address_that_is_taken_is_named_with_its_key() {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = taken.local_addr().expect("it is bound");
+        let error =
+            install(&Metrics { listen: Some(address), allow_remote: false }).expect_err("it is taken").to_string();
+        assert!(error.starts_with(&format!("`metrics.listen`: cannot listen on {address}: ")), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_endpoint_shows_what_was_counted() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a free port");
+        let handle = metrics(&Metrics { listen: Some(free), allow_remote: false }).expect("nobody else records");
+        count("depth_dropped_total", &[]);
+        let again = metrics(&Metrics::default()).expect("the same one");
+        assert!(again.render().contains("countersign_depth_dropped_total 1\n"), "{}", handle.render());
+        let mut stream = tokio::net::TcpStream::connect(free).await.expect("it listens");
+        let request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        stream.write_all(request).await.expect("it is open");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("it answers and closes");
+        assert!(answer.contains("countersign_depth_dropped_total 1\n"), "{answer}");
+        assert!(answer.contains("# HELP countersign_depth_dropped_total Signals dropped"), "{answer}");
+    }
+}
