@@ -1,5 +1,14 @@
-//! The shell.
+//! The shell of Countersign: it carries what the core (`countersign-core`) decides. Rooms in reading order: the command
+//! line, the configuration, the wiring of platforms, the engine, the store, the tool servers and their clients, rights,
+//! and telemetry.
+
+pub mod cli;
 pub mod config;
+pub mod wire;
 pub mod engine;
 pub mod store;
+pub mod tools;
+#[cfg(feature = "host")]
+pub mod spokes;
+pub mod access;
 pub mod telemetry;

@@ -77,7 +77,7 @@ impl Engine {
     /// The thread's queue; begins the thread where it is idle or new.
     fn thread(self: &Arc<Self>, signal: &Signal) -> Handle {
         let mut threads = self.lock_threads();
-        if let Some(handle) = threads.get(&signal.thread) {
+        if let Some(handle) = threads.get(&signal.thread).filter(|handle| !handle.queue.is_closed()) {
             return handle.clone();
         }
         let (handle, jobs) = Handle::new(self.queue_max);

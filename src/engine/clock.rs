@@ -41,7 +41,7 @@ pub(crate) fn wall_now() -> Wall {
 }
 
 /// A fresh id that sorts by time: 12 hexadecimal digits of milliseconds, 20 of randomness.
-pub(crate) fn fresh_id() -> String {
+pub fn fresh_id() -> String {
     let random: [u8; 10] = random_bytes();
     let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{:012x}{random}", wall_now().0)

@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::store::Store;
 
-pub use clock::Clock;
+pub use clock::{Clock, fresh_id};
 pub use world::{SpokesView, World};
 
 use accept::Entrance;

@@ -1,7 +1,8 @@
 //! One thread's worker: takes its signals in order, one request at a time, and feeds answers and deadlines into `step`.
 //! Threads run beside each other and share nothing but the store and the tool servers.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use countersign_core::effect::Input;
 use countersign_core::envelope::Envelope;
 use countersign_core::signal::{CallId, Signal, SignalId, ThreadKey};
 use countersign_core::thread::{TTL_MS, ThreadState};
+use futures::FutureExt;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -74,23 +76,48 @@ impl Worker {
     }
 
     /// Works until the thread has been idle for its time to live, or the bot stops. An idle thread is dropped, not
-    /// stored: it starts anew in RESOLVING (DESIGN.md section 5).
+    /// stored: it starts anew in RESOLVING (DESIGN.md section 5). A panic takes the thread's memory with it and nothing
+    /// else: its request ends with a notice, and the other threads go on.
     pub(super) async fn run(mut self) {
-        let stopping = self.engine.stopping.clone();
         loop {
-            let busy = self.state.is_busy();
-            let deadline = self.deadline.as_ref().map(|(at, _)| *at);
-            tokio::select! {
-                biased;
-                Some(answered) = self.calls.join_next() => self.on_call_ended(answered).await,
-                () = until(deadline) => self.on_deadline().await,
-                job = self.jobs.recv(), if !busy && !stopping.is_cancelled() => match job {
-                    Some(job) => self.begin(job).await,
-                    None => return,
-                },
-                () = stopping.cancelled(), if !busy => return,
-                () = tokio::time::sleep(Duration::from_millis(TTL_MS)), if !busy => if self.leave() { return },
+            let turned = AssertUnwindSafe(self.turn()).catch_unwind().await;
+            match turned {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return,
+                Err(_) => self.on_panic().await,
             }
+        }
+    }
+
+    async fn turn(&mut self) -> ControlFlow<()> {
+        let stopping = self.engine.stopping.clone();
+        let busy = self.state.is_busy();
+        let deadline = self.deadline.as_ref().map(|(at, _)| *at);
+        tokio::select! {
+            biased;
+            Some(answered) = self.calls.join_next() => self.on_call_ended(answered).await,
+            () = until(deadline) => self.on_deadline().await,
+            job = self.jobs.recv(), if !busy && !stopping.is_cancelled() => match job {
+                Some(job) => self.begin(job).await,
+                None => return ControlFlow::Break(()),
+            },
+            () = stopping.cancelled(), if !busy => return ControlFlow::Break(()),
+            () = tokio::time::sleep(Duration::from_millis(TTL_MS)), if !busy => {
+                if self.leave() {
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn on_panic(&mut self) {
+        tracing::error!(parent: &self.span, "a thread panicked; it starts anew");
+        self.state = ThreadState::default();
+        self.calls.abort_all();
+        self.deadline = None;
+        if let Some(signal) = self.current.clone() {
+            self.step(Input::Interrupted(Box::new(signal))).await;
         }
     }
 
@@ -120,6 +147,7 @@ impl Worker {
         match answered {
             Ok((call, envelope)) => self.step(Input::Answer { call, envelope: Box::new(envelope) }).await,
             // The call's task itself broke; the request then ends by its deadline.
+            Err(error) if error.is_cancelled() => {}
             Err(error) => tracing::error!(%error, "a tool call broke"),
         }
     }
@@ -130,26 +158,15 @@ impl Worker {
         }
     }
 
-    /// One step, and everything that follows from it. A step that panics takes the thread's memory with it and nothing
-    /// else: its request ends with a notice, and the other threads go on.
+    /// One step, and everything that follows from it.
     async fn step(&mut self, input: Input) {
         let span = self.span.clone();
         let now = self.engine.clock.now();
         let state = std::mem::take(&mut self.state);
-        let engine = Arc::clone(&self.engine);
-        let stepped = span.in_scope(|| {
+        let (state, effects) = span.in_scope(|| {
             let _phase = tracing::debug_span!("reason").entered();
-            catch_unwind(AssertUnwindSafe(|| engine.world.step(state, input, now)))
+            self.engine.world.step(state, input, now)
         });
-        let (state, effects) = match stepped {
-            Ok(moved) => moved,
-            Err(_) => {
-                tracing::error!(parent: &span, "a step panicked; the thread starts anew");
-                let Some(signal) = self.current.clone() else { return };
-                self.calls.abort_all();
-                engine.world.step(ThreadState::default(), Input::Interrupted(Box::new(signal)), now)
-            }
-        };
         self.state = state;
         self.perform(effects, now).instrument(span).await;
     }

@@ -121,10 +121,10 @@ fn followed_tail(args: &[&str]) -> Option<Verdict> {
         let letters = word.trim_start_matches(|c: char| c.is_ascii_digit());
         match letters {
             "f" | "F" | "-follow" => follows = true,
-            "n" => lines = (*rest.next()?).to_owned(),
+            "n" => (*rest.next()?).clone_into(&mut lines),
             "fn" | "Fn" => {
                 follows = true;
-                lines = (*rest.next()?).to_owned();
+                (*rest.next()?).clone_into(&mut lines);
             }
             "" => {}
             _ => return None,

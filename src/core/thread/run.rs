@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::answer;
 use crate::effect::{Effect, Ending};
-use crate::envelope::{Code, Details, Envelope, Failure};
+use crate::envelope::{Code, Details, Envelope, Failure, Recovery};
 use crate::gate::{Refusal, ToolCall, judge_call};
 use crate::port::{Block, Claim, Mark, Source};
 use crate::proposal::Proposal;
@@ -326,6 +326,9 @@ fn record_refusal(
         | Code::Forbidden
         | Code::BudgetExceeded
         | Code::Timeout => {}
+    }
+    if refusal.code.recovery() == Recovery::Automatic {
+        turn.count("auto_recovery_attempt_total", &[("error_code", code), ("tool", known)]);
     }
     turn.state.fsm.track_recovery(refusal.code, known, turn.now.mono);
     turn.audit(

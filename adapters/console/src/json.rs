@@ -1,0 +1,153 @@
+//! The JSON lines of `--json`: what a script may write, and the events that it reads. `README.md` beside this crate
+//! documents them, and a test holds the two together. No I/O.
+
+use std::fmt::Write as _;
+
+use countersign_core::port::{Block, Claim, Mark, Outgoing};
+use countersign_core::signal::{Payload, QuestionId, SignalId};
+use serde::{Deserialize, Serialize};
+
+use crate::clean;
+
+/// The most bytes of an event id that a script chooses.
+const EVENT_BYTES_MAX: usize = 200;
+
+/// An input line that is an object.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Object {
+    event: Option<String>,
+    text: Option<String>,
+    question: Option<String>,
+    pick: Option<u32>,
+}
+
+/// An input line, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// The script's own id, where it gave one.
+    pub(crate) event: Option<String>,
+    pub(crate) payload: Payload,
+}
+
+/// An input line that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Misread {
+    /// Of the line, where at least that much is known.
+    pub(crate) event: Option<String>,
+    /// A sentence.
+    pub(crate) message: String,
+}
+
+/// Understands a line: an object where it begins with `{`, else plain text, untouched.
+pub(crate) fn parse(line: &str) -> Result<Said, Misread> {
+    if !line.trim_start().starts_with('{') {
+        return Ok(Said { event: None, payload: Payload::Text { text: line.to_owned() } });
+    }
+    let object: Object = serde_json::from_str(line).map_err(|error| {
+        let message = format!("This line was not understood: {error}.");
+        Misread { event: event_of(line), message }
+    })?;
+    let Object { event, text, question, pick } = object;
+    if event.as_ref().is_some_and(|event| event.is_empty() || event.len() > EVENT_BYTES_MAX) {
+        let message = format!("`event` must have between 1 and {EVENT_BYTES_MAX} bytes.");
+        return Err(Misread { event: None, message });
+    }
+    let payload = match (text, question, pick) {
+        (Some(text), None, None) if !text.trim().is_empty() => Payload::Text { text },
+        (None, Some(question), Some(pick)) => Payload::Choice { question: QuestionId::new(question), pick },
+        _ => {
+            let message = "A line needs either `text` that is not empty, or `question` and `pick`.".to_owned();
+            return Err(Misread { event, message });
+        }
+    };
+    Ok(Said { event, payload })
+}
+
+/// The event id of an object that is wrong in another way, so that the script knows which of its lines it was.
+fn event_of(line: &str) -> Option<String> {
+    let object: serde_json::Value = serde_json::from_str(line).ok()?;
+    let event = object.get("event")?.as_str()?;
+    (event.len() <= EVENT_BYTES_MAX).then(|| event.to_owned())
+}
+
+/// An output line. The names are stable: scripts rely on them.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event<'a> {
+    Accepted {
+        event: &'a str,
+        signal: &'a SignalId,
+    },
+    Duplicate {
+        event: &'a str,
+    },
+    Message {
+        id: &'a str,
+        answers: &'a SignalId,
+        repeat: bool,
+        mark: Mark,
+        claim: &'a Claim,
+        blocks: &'a [Block],
+    },
+    Answered {
+        signal: &'a SignalId,
+    },
+    Error {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        event: Option<&'a str>,
+        message: &'a str,
+    },
+}
+
+/// The line was stored, and its answers will name this signal.
+pub(crate) fn accepted(event: &str, signal: &SignalId) -> String {
+    line(&Event::Accepted { event, signal })
+}
+
+/// A line with this event id was stored before.
+pub(crate) fn duplicate(event: &str) -> String {
+    line(&Event::Duplicate { event })
+}
+
+/// A message from the bot.
+pub(crate) fn message(id: &str, message: &Outgoing, repeat: bool) -> String {
+    let Outgoing { to: _, answers, mark, lane: _, claim, blocks } = message;
+    line(&Event::Message { id, answers, repeat, mark: *mark, claim, blocks })
+}
+
+/// Every message that answers this signal is out.
+pub(crate) fn answered(signal: &SignalId) -> String {
+    line(&Event::Answered { signal })
+}
+
+/// A line that was not taken.
+pub(crate) fn error(event: Option<&str>, message: &str) -> String {
+    line(&Event::Error { event, message })
+}
+
+fn line(event: &Event<'_>) -> String {
+    let mut text = serde_json::to_string(event).expect("invariant: an event has string keys and no floats");
+    if text.chars().any(clean::acts) {
+        text = escaped(&text);
+    }
+    text.push('\n');
+    text
+}
+
+/// What JSON itself lets through, such as DEL, as escapes. It can only stand in a string, where an escape means the same;
+/// all such characters lie in the first plane and need one escape each.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if clean::acts(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! Every block and every mark, as people see them.
+
+use countersign_core::port::{Claim, Lane, TableColumn};
+use countersign_core::signal::{
+    AccountId, ConversationId, Platform, QuestionId, SignalId, SpaceId, ThreadKey, ThreadRoot,
+};
+
+use super::*;
+
+fn style(columns: usize, colour: bool) -> Style {
+    Style { width: Width::terminal(columns), colour }
+}
+
+fn outgoing(mark: Mark, blocks: Vec<Block>) -> Outgoing {
+    let to = ThreadKey {
+        platform: Platform::new("console"),
+        account: AccountId::new("web1"),
+        space: SpaceId::new(""),
+        conversation: ConversationId::new("console"),
+        root: ThreadRoot::new("main"),
+    };
+    Outgoing { to, answers: SignalId::new("s1"), mark, lane: Lane::Answer, claim: Claim::Nothing, blocks }
+}
+
+fn drawn(columns: usize, block: Block) -> String {
+    message(&outgoing(Mark::Plain, vec![block]), false, style(columns, false))
+}
+
+fn text(text: &str) -> Block {
+    Block::Text { text: text.to_owned() }
+}
+
+fn owned(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|&cell| cell.to_owned()).collect()
+}
+
+#[test]
+fn text_is_wrapped_at_words() {
+    let block = text("The disk of web1 is nearly full, and nothing was changed.\n\n  - /var/log grows fastest");
+    insta::assert_snapshot!(drawn(30, block), @r"
+    The disk of web1 is nearly
+    full, and nothing was changed.
+
+      - /var/log grows fastest
+    ");
+}
+
+#[test]
+fn code_is_indented_and_never_wrapped() {
+    let block = Block::Code { text: "docker run --rm --name a-rather-long-name image:tag\n\tindented".to_owned() };
+    insta::assert_snapshot!(drawn(30, block), @r"
+    docker run --rm --name a-rather-long-name image:tag
+            indented
+    ");
+}
+
+#[test]
+fn fields_are_aligned_and_their_values_hang() {
+    let fields = [
+        ("host", "web1"),
+        ("uptime", "12 days"),
+        ("why", "the last restart was asked for by ada and approved by grace"),
+        ("a name that is longer than any name should be", "kept"),
+        ("empty", ""),
+    ];
+    let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    insta::assert_snapshot!(drawn(40, Block::Fields { fields }), @r"
+    host:   web1
+    uptime: 12 days
+    why:    the last restart was asked for
+            by ada and approved by grace
+    a name that is longer than any name should be: kept
+    empty:
+    ");
+}
+
+fn table(columns: usize) -> String {
+    let column = |title: &str, right| TableColumn { title: title.to_owned(), right };
+    let columns_of = vec![column("MOUNT", false), column("USED", true), column("SIZE", true), column("DEVICE", false)];
+    let rows = vec![
+        owned(&["/", "81%", "40 GB", "/dev/sda1"]),
+        owned(&["/var/lib/docker/overlay2/4f5c0d7e", "7%", "1.2 TB", "/dev/mapper/ubuntu--vg-data"]),
+        owned(&["/データ/バックアップ", "100%", "512 MB", "/dev/sdb"]),
+    ];
+    drawn(columns, Block::Table { columns: columns_of, rows })
+}
+
+#[test]
+fn a_table_is_aligned_by_what_is_seen() {
+    insta::assert_snapshot!(table(100), @r"
+    MOUNT                              USED    SIZE  DEVICE
+    /                                   81%   40 GB  /dev/sda1
+    /var/lib/docker/overlay2/4f5c0d7e    7%  1.2 TB  /dev/mapper/ubuntu--vg-data
+    /データ/バックアップ               100%  512 MB  /dev/sdb
+    ");
+}
+
+#[test]
+fn a_table_fits_by_cutting_text_and_never_numbers() {
+    let cut = table(44);
+    insta::assert_snapshot!(cut, @r"
+    MOUNT           USED    SIZE  DEVICE
+    /                81%   40 GB  /dev/sda1
+    /var/lib/dock…    7%  1.2 TB  /dev/mapper/u…
+    /データ/バッ…   100%  512 MB  /dev/sdb
+    ");
+    assert!(cut.lines().all(|line| line.width() <= 44));
+    assert!(table(20).lines().all(|line| line.contains('%') || line.contains("USED")), "numbers stay whole");
+}
+
+#[test]
+fn a_table_without_rows_shows_its_headings() {
+    let columns = vec![TableColumn { title: "NAME".to_owned(), right: false }];
+    assert_eq!(drawn(80, Block::Table { columns, rows: vec![] }), "NAME\n");
+}
+
+#[test]
+fn choices_are_numbered() {
+    let choice = |label: &str, about: &str| Choice { label: label.to_owned(), about: about.to_owned() };
+    let choices = vec![
+        choice("nginx", "the service on web1, running for 12 days"),
+        choice("nginx-exporter", ""),
+        choice("cancel", "nothing is changed"),
+    ];
+    let block = Block::Choices { question: QuestionId::new("q1"), choices };
+    insta::assert_snapshot!(drawn(40, block), @r"
+    1) nginx - the service on web1,
+       running for 12 days
+    2) nginx-exporter
+    3) cancel - nothing is changed
+    ");
+}
+
+#[test]
+fn marks_are_words_and_colours_only_add() {
+    let say = |mark, repeat, colour| message(&outgoing(mark, vec![text("Really.")]), repeat, style(80, colour));
+    let all = [Mark::Plain, Mark::Question, Mark::Refused, Mark::Failed];
+    let plain: String = all.iter().map(|&mark| say(mark, false, false)).collect();
+    insta::assert_snapshot!(plain, @r"
+    Really.
+    ? Really.
+    ✗ refused: Really.
+    ! failed: Really.
+    ");
+    let repeated: String = all.iter().map(|&mark| say(mark, true, false)).collect();
+    insta::assert_snapshot!(repeated, @r"
+    (may be a repeat) Really.
+    (may be a repeat) ? Really.
+    (may be a repeat) ✗ refused: Really.
+    (may be a repeat) ! failed: Really.
+    ");
+    let coloured: String = all.iter().map(|&mark| say(mark, true, true)).collect();
+    insta::assert_snapshot!(coloured.replace('\u{1b}', "^"), @r"
+    (may be a repeat) Really.
+    (may be a repeat) ^[36m?^[0m Really.
+    (may be a repeat) ^[33m✗ refused^[0m: Really.
+    (may be a repeat) ^[31m! failed^[0m: Really.
+    ");
+}
+
+#[test]
+fn a_mark_stands_alone_before_what_is_not_prose() {
+    let code = || vec![Block::Code { text: "exit 1  ".to_owned() }];
+    let failed = message(&outgoing(Mark::Failed, code()), false, style(80, false));
+    assert_eq!(failed, "! failed\n  exit 1  \n", "what stands in code is not touched, up to its end");
+    let repeated = message(&outgoing(Mark::Plain, code()), true, style(80, false));
+    assert_eq!(repeated, "(may be a repeat)\n  exit 1  \n");
+    assert_eq!(message(&outgoing(Mark::Plain, vec![]), false, style(80, false)), "");
+}
+
+#[test]
+fn nothing_a_message_holds_acts_on_the_terminal() {
+    let evil = "a\u{1b}]0;x\u{7}\u{9b}2J\r\u{202e}b\tc\u{8}";
+    let blocks = vec![
+        text(evil),
+        Block::Code { text: evil.to_owned() },
+        Block::Fields { fields: vec![(evil.to_owned(), evil.to_owned())] },
+        Block::Table {
+            columns: vec![TableColumn { title: evil.to_owned(), right: false }],
+            rows: vec![owned(&[evil])],
+        },
+        Block::Choices {
+            question: QuestionId::new("q"),
+            choices: vec![Choice { label: evil.to_owned(), about: evil.to_owned() }],
+        },
+    ];
+    let drawn = message(&outgoing(Mark::Refused, blocks.clone()), true, style(80, false));
+    assert!(!drawn.chars().any(|c| c != '\n' && clean::acts(c)), "{drawn:?}");
+    let coloured = message(&outgoing(Mark::Refused, blocks), true, style(80, true));
+    let own = coloured.replace("\u{1b}[33m", "").replace("\u{1b}[0m", "");
+    assert!(!own.chars().any(|c| c != '\n' && clean::acts(c)), "{coloured:?}");
+}
+
+#[test]
+fn a_pipe_has_its_own_widths() {
+    let width = Width::default();
+    let style = Style { width, colour: false };
+    let said = message(&outgoing(Mark::Plain, vec![text(&"word ".repeat(60))]), false, style);
+    assert!(said.lines().all(|line| line.width() <= 100) && said.lines().any(|line| line.width() > 90));
+    let column = TableColumn { title: "NAME".to_owned(), right: false };
+    let block = Block::Table { columns: vec![column], rows: vec![vec!["x".repeat(300)]] };
+    let row = message(&outgoing(Mark::Plain, vec![block]), false, style);
+    assert_eq!(row.lines().last().map(str::len), Some(119 + '…'.len_utf8()));
+}

@@ -1,0 +1,118 @@
+//! The command line: what can be typed, and the exit codes. One file per subcommand.
+
+mod run;
+#[cfg(feature = "host")]
+mod spoke;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Nothing is wrong.
+const FINE: u8 = 0;
+/// The usage or the configuration is wrong: nothing was started.
+const USAGE: u8 = 2;
+/// Something of our own went wrong.
+const INTERNAL: u8 = 3;
+
+/// A chat-ops bot: a model or a rule proposes, the team countersigns, deterministic code decides and executes.
+///
+/// Without a subcommand it runs. No chat platform can be configured in this version, so that it talks here: type a
+/// question about this machine, or pipe questions in, one a line.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// How to run.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The configuration file [default: ./countersign.toml, if it is there]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory; only one bot runs on it at a time [default: the platform's data directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Print one JSON object per event on standard output; people's text goes to standard error
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The thread that the console's lines belong to
+    #[arg(long, global = true, value_name = "NAME", default_value = "main")]
+    pub thread: String,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Talk here, in this terminal or pipe, even where a platform is configured
+    Console,
+    /// Run a built-in tool server on standard input and output, as the bot itself does when it needs one
+    #[cfg(feature = "host")]
+    Spoke {
+        /// Which one
+        #[arg(value_enum)]
+        name: SpokeName,
+    },
+}
+
+/// The built-in tool servers of this build.
+#[cfg(feature = "host")]
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum SpokeName {
+    /// Reads the machine it runs on
+    Host,
+}
+
+/// An error with the exit code it leads to.
+pub(crate) enum Failed {
+    /// Usage or configuration.
+    Usage(anyhow::Error),
+    /// Ours.
+    Internal(anyhow::Error),
+}
+
+/// Runs what the command line says.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        None | Some(Command::Console) => run::run(&cli.run),
+        #[cfg(feature = "host")]
+        Some(Command::Spoke { name }) => spoke::serve(name),
+    };
+    let (code, error) = match done {
+        Ok(()) => (FINE, None),
+        Err(Failed::Usage(error)) => (USAGE, Some(error)),
+        Err(Failed::Internal(error)) => (INTERNAL, Some(error)),
+    };
+    if let Some(error) = error {
+        say(&format!("countersign: {error:#}"));
+    }
+    ExitCode::from(code)
+}
+
+/// Writes a line for people to standard error. Where that is closed there is nobody to tell.
+fn say(line: &str) {
+    use std::io::Write;
+    let _nobody_left = writeln!(std::io::stderr(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound_and_every_part_of_it_is_explained() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        let parts = command.get_arguments().chain(command.get_subcommands().flat_map(|sub| sub.get_arguments()));
+        let unexplained: Vec<&str> =
+            parts.filter(|arg| arg.get_help().is_none()).map(|arg| arg.get_id().as_str()).collect();
+        assert!(unexplained.is_empty(), "{unexplained:?}");
+    }
+}

@@ -1,0 +1,103 @@
+//! `host_disk`: mounted file systems and how full they are. Pseudo file systems are left out, and so are network ones:
+//! asking a dead file server how full it is can hang for ever (sysinfo leaves both out).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use countersign_core::resource::Resource;
+use serde_json::{Value, json};
+use sysinfo::{Disk, DiskRefreshKind, Disks};
+
+use super::answer::{Answer, Found, Trouble};
+use super::call::{Call, Target};
+use super::matching;
+use super::this_host::{ThisHost, percent};
+
+/// The most mounts in one answer.
+const MOUNTS_MAX: usize = 50;
+
+/// Mounts by mount point, device or file system.
+pub(super) fn find(host: &ThisHost, call: &Call) -> Answer {
+    let disks = disks()?;
+    let resources: Vec<Resource> = disks.iter().filter_map(|disk| resource(host, disk)).collect();
+    Ok(matching::answer(call.text("query"), &resources, "mounts"))
+}
+
+/// How full every mount is, the fullest first.
+pub(super) fn usage(host: &ThisHost, _call: &Call) -> Answer {
+    let disks = disks()?;
+    let mut mounts: Vec<&Disk> = disks.iter().filter(|disk| disk.total_space() > 0).collect();
+    mounts.sort_by_key(|disk| (std::cmp::Reverse(per_mille(disk)), disk.mount_point()));
+    let total = mounts.len();
+    let rows: Vec<Value> = mounts.into_iter().take(MOUNTS_MAX).map(describe).collect();
+    let left_out = if total > MOUNTS_MAX {
+        format!("the {MOUNTS_MAX} fullest of {total} mounts are shown; ask for another by its path")
+    } else {
+        String::new()
+    };
+    Ok(Found::part(json!({ "name": host.name, "mounts": rows }), left_out))
+}
+
+/// How full one mount is.
+pub(super) fn of(_host: &ThisHost, call: &Call) -> Answer {
+    let Target::Mount(path) = &call.target else {
+        return Err(Trouble::invalid("target", "this action runs on a mount"));
+    };
+    let disks = disks()?;
+    let mount = disks.iter().find(|disk| disk.mount_point() == path);
+    mount.map(describe).map(Found::all).ok_or_else(|| {
+        let names: Vec<String> = disks.iter().map(|disk| disk.mount_point().display().to_string()).collect();
+        let near = matching::nearest(&path.to_string_lossy(), names.iter().map(|name| (name.as_str(), name.as_str())));
+        Trouble::not_found(format!("nothing is mounted on `{}`", path.display()), near)
+    })
+}
+
+/// How full the root file system is.
+pub(super) fn root_usage() -> Result<Value, Trouble> {
+    let disks = disks()?;
+    let root = disks.iter().find(|disk| disk.mount_point() == Path::new("/"));
+    Ok(root.map_or(Value::Null, describe))
+}
+
+fn disks() -> Result<Disks, Trouble> {
+    Disks::new_with_refreshed_list_specifics(DiskRefreshKind::nothing().with_storage())
+        .map_err(|error| Trouble::reading("the mounted file systems", error))
+}
+
+fn used(disk: &Disk) -> u64 {
+    disk.total_space().saturating_sub(disk.available_space())
+}
+
+fn per_mille(disk: &Disk) -> u128 {
+    (u128::from(used(disk)) * 1000).checked_div(u128::from(disk.total_space())).unwrap_or(0)
+}
+
+/// "Used" is what a program without special rights cannot have: what is full is full, even where root could still write.
+fn describe(disk: &Disk) -> Value {
+    json!({
+        "mount": disk.mount_point(),
+        "device": disk.name().to_string_lossy(),
+        "file_system": disk.file_system().to_string_lossy(),
+        "total": disk.total_space(),
+        "used": used(disk),
+        "available": disk.available_space(),
+        "percent": percent(used(disk), disk.total_space()),
+        "read_only": disk.is_read_only(),
+    })
+}
+
+fn resource(host: &ThisHost, disk: &Disk) -> Option<Resource> {
+    let mount = disk.mount_point().to_str()?;
+    let device = disk.name().to_string_lossy().into_owned();
+    let file_system = disk.file_system().to_string_lossy().into_owned();
+    Some(Resource {
+        id: host.id_of("mount", mount)?,
+        name: mount.to_owned(),
+        aliases: vec![device.clone()],
+        chain: host.chain(),
+        allowed: Vec::new(),
+        mounts: Vec::new(),
+        about: format!("{file_system} on {device}"),
+        attrs: BTreeMap::from([("file_system".to_owned(), file_system)]),
+    })
+}

@@ -1,0 +1,63 @@
+//! Which reader answers which declared action. A test walks the declaration and finds one here for each.
+
+use std::sync::Arc;
+
+use super::answer::{Answer, Trouble};
+use super::call::Call;
+use super::this_host::ThisHost;
+use super::{command, disk, file, find, health, log, machine, network, process, service, wait};
+
+/// What is answered where the declaration and this file have drifted apart.
+pub(super) const NO_READER: &str = "this server declares the action but cannot do it; please report this";
+
+/// Performs a checked call, named `tool.action`.
+pub(super) async fn perform(host: Arc<ThisHost>, name: &str, call: Call) -> Answer {
+    match name {
+        "host_machine.disks_health" => health::disks(&host, &call).await,
+        "host_service.find" => service::find(&host, &call).await,
+        "host_service.status" => service::status(&host, &call).await,
+        "host_service.list" => service::list(&host, &call).await,
+        "host_log.journal" => log::journal(&host, &call).await,
+        "host_command.run" => command::run(&host, &call).await,
+        "host_wait.service" => wait::service(&host, &call).await,
+        "host_wait.process" => wait::process(&host, &call).await,
+        "host_wait.port" => wait::port(&host, &call).await,
+        _ => match blocking_reader(name) {
+            Some(reader) => in_background(host, call, reader).await,
+            None => Err(Trouble::failed(NO_READER)),
+        },
+    }
+}
+
+/// A reader that may block: it reads files, or measures over an interval.
+type Reader = fn(&ThisHost, &Call) -> Answer;
+
+fn blocking_reader(name: &str) -> Option<Reader> {
+    let reader: Reader = match name {
+        "host_machine.find" => machine::find,
+        "host_machine.describe" => machine::describe,
+        "host_machine.load" => machine::load,
+        "host_machine.memory" => machine::memory,
+        "host_machine.temperatures" => machine::temperatures,
+        "host_disk.find" => disk::find,
+        "host_disk.usage" => disk::usage,
+        "host_disk.of" => disk::of,
+        "host_process.find" => process::find,
+        "host_process.top" => process::top,
+        "host_process.detail" => process::detail,
+        "host_network.ports" => network::ports,
+        "host_network.sockets" => network::sockets,
+        "host_network.counters" => network::counters,
+        "host_log.tail" => log::tail,
+        "host_file.read" => file::read,
+        "host_file.find" => find::find,
+        _ => return None,
+    };
+    Some(reader)
+}
+
+/// Off the threads that carry messages, so that a slow disk delays only its own answer.
+async fn in_background(host: Arc<ThisHost>, call: Call, reader: Reader) -> Answer {
+    let work = tokio::task::spawn_blocking(move || reader(&host, &call));
+    work.await.unwrap_or_else(|_| Err(Trouble::failed("the reader broke; please report this")))
+}

@@ -1,0 +1,112 @@
+//! This machine as the spoke sees it: its name, the places it looks at, the clock, and who we are. The places are fields
+//! so that tests can point them at a directory of their own.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use countersign_core::resource::{BadResourceId, ResourceId};
+
+/// Where programs are looked for, and the whole `PATH` of what is run. The distribution's own directories come first, so
+/// that nothing in `/usr/local` can stand in for one of its programs.
+const PROGRAM_DIRS: [&str; 6] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin"];
+
+/// The machine this process runs on.
+#[derive(Clone, Debug)]
+pub(super) struct ThisHost {
+    /// Its host name: the scope of every id.
+    pub(super) name: String,
+    /// Where it keeps things.
+    pub(super) places: Places,
+}
+
+/// Directories that differ between a real machine and a test.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    /// Exists exactly where systemd is the running init system (`sd_booted(3)`).
+    pub(super) systemd: PathBuf,
+    /// `SysV` init scripts.
+    pub(super) init_scripts: PathBuf,
+    /// Files with the process ids of running services.
+    pub(super) pid_files: PathBuf,
+    /// Where services without a journal write.
+    pub(super) logs: PathBuf,
+    /// Where programs are looked for, in this order.
+    pub(super) programs: Vec<PathBuf>,
+}
+
+impl ThisHost {
+    /// This machine with its usual places. Reads the host name from the kernel.
+    pub(super) fn detect() -> Result<Self, sysinfo::Error> {
+        let places = Places {
+            systemd: PathBuf::from("/run/systemd/system"),
+            init_scripts: PathBuf::from("/etc/init.d"),
+            pid_files: PathBuf::from("/run"),
+            logs: PathBuf::from("/var/log"),
+            programs: PROGRAM_DIRS.iter().map(PathBuf::from).collect(),
+        };
+        Ok(Self { name: sysinfo::System::host_name()?, places })
+    }
+
+    /// The id of the machine itself: what everything on it lives in.
+    pub(super) fn id(&self) -> Result<ResourceId, BadResourceId> {
+        ResourceId::global("host", &self.name)
+    }
+
+    /// The id of something on this machine; `None` where no sound id can be made of it.
+    pub(super) fn id_of(&self, kind: &str, uid: &str) -> Option<ResourceId> {
+        ResourceId::scoped(kind, &self.name, uid).ok()
+    }
+
+    /// What everything on this machine lives in.
+    pub(super) fn chain(&self) -> Vec<ResourceId> {
+        self.id().into_iter().collect()
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+pub(super) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The part of the whole as a percentage from 0 to 100, with one decimal; 0 where there is no whole.
+pub(super) fn percent(part: u64, whole: u64) -> f64 {
+    let per_mille = (u128::from(part) * 1000).checked_div(u128::from(whole)).unwrap_or(0);
+    f64::from(u32::try_from(per_mille).unwrap_or(u32::MAX)) / 10.0
+}
+
+/// The names of this machine's users by number. Reads the user database.
+pub(super) fn users() -> BTreeMap<u32, String> {
+    let listed = sysinfo::Users::new_with_refreshed_list();
+    let users = listed.iter().flat_map(|users| users.iter());
+    users.map(|user| (**user.id(), user.name().to_owned())).collect()
+}
+
+/// Whom this process runs as; the number where the user has no name.
+pub(super) fn user_name() -> String {
+    let uid = procfs::process::Process::myself().and_then(|me| me.status()).map(|status| status.euid);
+    match uid {
+        Ok(uid) => users().remove(&uid).unwrap_or_else(|| format!("user {uid}")),
+        Err(_) => "an unknown user".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_have_one_decimal_and_never_divide_by_zero() {
+        assert!((percent(1, 3) - 33.3).abs() < 1e-9);
+        assert!((percent(u64::MAX, u64::MAX) - 100.0).abs() < 1e-9);
+        assert!(percent(5, 0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_machine_has_an_id_and_we_have_a_name() {
+        let host = ThisHost::detect().expect("Linux has a host name");
+        assert_eq!(host.id().expect("a host name is a sound part").as_str(), format!("host:{}", host.name));
+        assert!(!user_name().is_empty());
+    }
+}

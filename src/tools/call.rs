@@ -1,0 +1,140 @@
+//! One call from here to a server and back: within its time limit, once more where the server ended under it and nothing
+//! can have changed, and always with an answer. What the answer looks like is in `answer.rs`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::envelope::Envelope;
+use countersign_core::gate::ToolCall;
+use countersign_core::tool::ToolKind;
+use rmcp::model::CallToolRequestParams;
+use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::answer::{self, HungUp, failed, timed_out};
+use super::process::Process;
+use super::supervise::{CALLS_MAX, Spoke, Unavailable};
+
+/// How long a server whose connection is over may take to be seen as ended.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The server ended under a call: how, as a fragment.
+struct ServerEnded(String);
+
+/// Runs a call. The limit holds for everything: a start, the call and its repetition. Always answers.
+pub(super) async fn run(spoke: &Arc<Spoke>, call: &ToolCall) -> Envelope {
+    let Ok(_permit) = spoke.calls.try_acquire() else {
+        let busy = format!("The tool server `{}` is busy with {CALLS_MAX} calls. Try again in a moment.", call.spoke);
+        return failed(call, busy, true);
+    };
+    let deadline = Instant::now() + limit(call);
+    let mut message = match attempt(spoke, call, deadline).await {
+        Ok(envelope) => return envelope,
+        Err(ServerEnded(reason)) => unknown_outcome(call, &reason),
+    };
+    if !changes_something(call) {
+        message = match attempt(spoke, call, deadline).await {
+            Ok(envelope) => return envelope,
+            Err(ServerEnded(reason)) => ended_twice(call, &reason),
+        };
+    }
+    failed(call, message, false)
+}
+
+/// One attempt. It is well with an answer, and with a reason for which nothing was sent.
+async fn attempt(spoke: &Arc<Spoke>, call: &ToolCall, deadline: Instant) -> Result<Envelope, ServerEnded> {
+    let process = match timeout_at(deadline, spoke.process()).await {
+        Ok(Ok(process)) => process,
+        Ok(Err(unavailable)) => return Ok(failed(call, down(call, &unavailable), true)),
+        Err(_) => return Ok(timed_out(call, still_starting(call), true)),
+    };
+    if let Some(problem) = process.offer.problem(&call.tool, &call.action) {
+        return Ok(failed(call, problem, false));
+    }
+    let sent = Instant::now();
+    let response = tokio::select! {
+        biased;
+        response = timeout_at(deadline, process.peer.call_tool_once(params(call))) => response,
+        reason = process.ended() => return Err(ServerEnded(reason)),
+    };
+    match response.map(|response| answer::read(call, response)) {
+        Ok(Ok(envelope)) => Ok(envelope),
+        Ok(Err(HungUp)) => Err(ServerEnded(farewell(spoke, &process).await)),
+        Err(_) => {
+            // A server that a slow start left with less than half of the time is not to blame.
+            if sent.elapsed() * 2 >= limit(call) {
+                spoke.retire(&process);
+            }
+            Ok(timed_out(call, too_slow(call), !changes_something(call)))
+        }
+    }
+}
+
+/// Waits until the end of a server is noted, so that the next attempt meets the next server. One that lives on with a
+/// broken connection is retired.
+async fn farewell(spoke: &Spoke, process: &Process) -> String {
+    if let Ok(reason) = timeout(FAREWELL, process.ended()).await {
+        return reason;
+    }
+    spoke.retire(process);
+    "it closed its connection".to_owned()
+}
+
+fn params(call: &ToolCall) -> CallToolRequestParams {
+    let mut arguments: Map<String, Value> = call.args.clone();
+    arguments.insert("action".to_owned(), Value::String(call.action.clone()));
+    if let Some(target) = &call.target {
+        arguments.insert("target".to_owned(), Value::String(target.as_str().to_owned()));
+    }
+    CallToolRequestParams::new(call.tool.clone()).with_arguments(arguments)
+}
+
+const fn limit(call: &ToolCall) -> Duration {
+    Duration::from_millis(call.limit_ms)
+}
+
+/// Whether running the call twice, or not knowing whether it ran, makes a difference.
+fn changes_something(call: &ToolCall) -> bool {
+    match call.kind {
+        ToolKind::Resolve | ToolKind::Read => false,
+        ToolKind::Write | ToolKind::Record => true,
+    }
+}
+
+fn unknown_outcome(call: &ToolCall, reason: &str) -> String {
+    let name = call.name();
+    format!("The tool server `{}` failed while it ran `{name}`: {reason}. {UNKNOWN}", call.spoke)
+}
+
+/// What people must know before anything else is done.
+const UNKNOWN: &str = "Whether it was done is not known. Read the target again first.";
+
+fn ended_twice(call: &ToolCall, reason: &str) -> String {
+    format!("The tool server `{}` failed twice while it ran `{}`: {reason}.", call.spoke, call.name())
+}
+
+fn too_slow(call: &ToolCall) -> String {
+    let slow = format!("`{}` did not answer within {} ms.", call.name(), call.limit_ms);
+    if changes_something(call) { format!("{slow} {UNKNOWN}") } else { slow }
+}
+
+fn still_starting(call: &ToolCall) -> String {
+    let (spoke, limit) = (&call.spoke, call.limit_ms);
+    format!("The tool server `{spoke}` was not ready within {limit} ms. Nothing was sent to it. Try again in a moment.")
+}
+
+fn down(call: &ToolCall, unavailable: &Unavailable) -> String {
+    let (spoke, reason) = (&call.spoke, &unavailable.reason);
+    match unavailable.retry_in {
+        Some(wait) => format!("The tool server `{spoke}` is down: {reason}. It is tried again in {}.", rough(wait)),
+        None => format!("The tool server `{spoke}` is down: {reason}."),
+    }
+}
+
+/// Never rounded down, so that nobody tries too early.
+fn rough(wait: Duration) -> String {
+    if wait < Duration::from_secs(1) {
+        return format!("{} ms", wait.as_millis() + 1);
+    }
+    format!("{} s", wait.as_millis().div_ceil(1_000))
+}

@@ -1,0 +1,3 @@
+//! What several tests need: a Postgres of their own, and the real binary to talk to.
+
+pub(crate) mod postgres;
