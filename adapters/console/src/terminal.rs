@@ -79,7 +79,7 @@ impl Prompt for Door {
 /// The line editor's thread, seen from the loop.
 struct Keyboard {
     /// One order is one prompt.
-    orders: blocking::Sender<()>,
+    orders: blocking::SyncSender<()>,
     keys: mpsc::Receiver<Key>,
     leaving: Arc<AtomicBool>,
     output: Arc<Output>,
@@ -87,7 +87,7 @@ struct Keyboard {
 
 impl Keyboard {
     fn start(output: Arc<Output>, history: History) -> io::Result<Self> {
-        let (orders, asked) = blocking::channel();
+        let (orders, asked) = blocking::sync_channel(1);
         let (sender, keys) = mpsc::channel(1);
         let leaving = Arc::new(AtomicBool::new(false));
         let door = Door { leaving: Arc::clone(&leaving), output: Arc::clone(&output) };
@@ -101,8 +101,8 @@ impl Keyboard {
 
     /// Opens a prompt and resolves with what is typed there.
     async fn ask(&mut self) -> Key {
-        // Where the thread has ended, the channel of its keys is closed too.
-        let _ = self.orders.send(());
+        // There is never more than one order open; where the thread has ended, the channel of its keys is closed too.
+        let _ = self.orders.try_send(());
         self.keys.recv().await.unwrap_or(Key::End)
     }
 
