@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod config;
 pub mod wire;
+pub mod clock;
 pub mod engine;
 pub mod store;
 pub mod tools;

@@ -16,8 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failed, RunArgs};
 use crate::access::{ConsoleOwner, OsUser};
+use crate::clock::fresh_id;
 use crate::config::{Config, DataLock, LoadOptions, Override, lock_data_dir};
-use crate::engine::{Engine, Parts, World, fresh_id};
+use crate::engine::{Engine, Parts, World};
 use crate::store::Store;
 use crate::telemetry;
 use crate::tools::{SpokeConfig, SpokeHealth, SpokeState, Spokes};
@@ -76,7 +77,7 @@ fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
 }
 
 async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
-    let url = prepared.config.store.database_url(prepared.lock.dir());
+    let url = prepared.config.store.database_url(prepared.lock.dir()).map_err(|error| Failed::Usage(error.into()))?;
     let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
     let _metrics = telemetry::metrics(&prepared.config.metrics).map_err(|error| Failed::Usage(error.into()))?;
     let wired = wire(ConsoleWiring {

@@ -1,21 +1,4 @@
-//! The database's URL as a text: how one is made for a file, and where one holds a password. Opening it is the store's.
-
-use std::fmt::Write;
-use std::path::Path;
-
-use super::secret::Secret;
-
-/// The URL of an `SQLite` file. Its reader percent-decodes it, so that every byte that is not plain is encoded.
-pub(super) fn sqlite_url(file: &Path) -> Secret {
-    let mut url = "sqlite://".to_owned();
-    for byte in file.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => url.push(char::from(*byte)),
-            other => write!(url, "%{other:02X}").expect("invariant: a String takes every text"),
-        }
-    }
-    Secret::new(url + "?mode=rwc")
-}
+//! The database's URL as a text: where it holds a password. What it means, and opening it, is the store's.
 
 /// The password in a URL, in its authority or as a parameter. Where a URL is malformed it rather finds one too many, because
 /// what it finds is kept out of files and logs.
@@ -65,7 +48,6 @@ fn percent_decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Store;
 
     #[test]
     fn a_password_is_found_wherever_a_url_may_hold_one() {
@@ -90,13 +72,5 @@ mod tests {
             assert!(secrets.iter().any(|secret| secret == seen), "{seen} is missing in {secrets:?}");
         }
         assert!(secrets_in("postgres://bot@db/x").is_empty());
-    }
-
-    #[test]
-    fn without_a_url_the_database_lies_in_the_data_directory() {
-        let url = Store::default().database_url(Path::new("/var/lib/my bot?"));
-        assert_eq!(url.expose(), "sqlite:///var/lib/my%20bot%3F/countersign.db?mode=rwc");
-        let options: sqlx::sqlite::SqliteConnectOptions = url.expose().parse().expect("the driver reads it");
-        assert_eq!(options.get_filename(), Path::new("/var/lib/my bot?/countersign.db"));
     }
 }

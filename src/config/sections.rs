@@ -12,6 +12,7 @@ use super::data;
 use super::database;
 use super::error::{ConfigError, Problem};
 use super::secret::Secret;
+use crate::store::{StoreError, sqlite_url};
 
 /// Everything that can be configured. Serialised it is safe to show: secrets are masked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,8 +105,11 @@ pub struct Store {
 
 impl Store {
     /// The database to open.
-    pub fn database_url(&self, data: &Path) -> Secret {
-        self.url.clone().unwrap_or_else(|| database::sqlite_url(&data.join("countersign.db")))
+    pub fn database_url(&self, data: &Path) -> Result<Secret, StoreError> {
+        match &self.url {
+            Some(url) => Ok(url.clone()),
+            None => Ok(Secret::new(sqlite_url(&data.join("countersign.db"))?)),
+        }
     }
 
     /// Whether the URL holds a password.
@@ -198,8 +202,6 @@ impl Metrics {
 pub struct Limits {
     /// Turns of one request. Default 20.
     pub turns: u32,
-    /// Tool calls of one request. Default 12.
-    pub calls: u32,
     /// Signals that wait in one thread's queue. Default 64.
     pub queue: u32,
     /// Seconds one request may take. Default 120.
@@ -212,7 +214,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { turns: 20, calls: 12, queue: 64, request_seconds: 120, recently_minutes: 15, exact_routes: 1000 }
+        Self { turns: 20, queue: 64, request_seconds: 120, recently_minutes: 15, exact_routes: 1000 }
     }
 }
 
@@ -221,7 +223,6 @@ impl Limits {
     fn validate(&self) -> Result<(), Problem> {
         let bounds = [
             ("turns", self.turns, 200),
-            ("calls", self.calls, 200),
             ("queue", self.queue, 10_000),
             ("request_seconds", self.request_seconds, 3600),
             ("recently_minutes", self.recently_minutes, 1440),

@@ -10,8 +10,11 @@ use crate::signal::{Actor, CallId, Mono, Signal, SignalId, ThreadKey};
 /// What can happen to a thread.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// An accepted signal, for the first time or once more after a crash.
+    /// An accepted signal.
     Signal(Box<Signal>),
+    /// An accepted signal that an earlier process did not answer: everything about it is begun anew, and the answer says
+    /// what it answers.
+    Again(Box<Signal>),
     /// A signal whose work was interrupted twice: it ends in one notice (DESIGN.md section 7).
     Interrupted(Box<Signal>),
     /// A tool answered.

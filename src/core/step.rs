@@ -11,7 +11,8 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
     let mut turn = Turn::new(env, now, state);
     turn.state.resolved.expire(now.mono);
     match input {
-        Input::Signal(signal) => perceive(&mut turn, *signal),
+        Input::Signal(signal) => perceive(&mut turn, *signal, false),
+        Input::Again(signal) => perceive(&mut turn, *signal, true),
         Input::Interrupted(signal) => interrupted(&mut turn, *signal),
         Input::Answer { call, envelope } => on_answer(&mut turn, &call, &envelope),
         Input::Deadline(signal) => on_deadline(&mut turn, &signal),

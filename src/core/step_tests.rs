@@ -280,6 +280,20 @@ fn an_interrupted_request_ends_in_one_notice() {
 }
 
 #[test]
+fn an_answer_after_a_restart_says_what_it_answers() {
+    let mut world = World::with_fleet();
+    let mut told = Told::default();
+    world.input(Input::Again(Box::new(signal("i", "ann", "who am i"))), &mut told);
+    insta::assert_snapshot!(told.said, @r#"
+    You asked “who am i” before I was restarted.
+    you are: ann (a person)
+    known as: ann on test
+    roles: operator
+    may ask for: resolve, read, write, record
+    "#);
+}
+
+#[test]
 fn reset_forgets_context_and_workflow_together() {
     // RES-17: the three branches.
     let mut world = World::with_fleet();

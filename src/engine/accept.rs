@@ -8,8 +8,8 @@ use countersign_core::port::{Admission, BoxFuture, Ingress};
 use countersign_core::signal::{Addressed, Signal, SignalId};
 
 use super::Engine;
-use super::clock::{fresh_id, wall_now};
 use super::worker::{Handle, Job};
+use crate::clock::{fresh_id, wall_now};
 
 /// A signal that was begun so often and never answered ends in a notice: a question that kills the process must not do so
 /// forever. The first attempt is not counted, since a fresh signal is not marked as begun (that would cost a commit).

@@ -2,7 +2,6 @@
 //! It decides nothing; what may happen was decided in the core, and what it carries out is `Cleared`.
 
 mod accept;
-mod clock;
 mod outbox;
 mod perform;
 mod world;
@@ -19,9 +18,9 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::clock::Clock;
 use crate::store::Store;
 
-pub use clock::{Clock, fresh_id};
 pub use world::{SpokesView, World};
 
 use accept::Entrance;

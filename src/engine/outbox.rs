@@ -9,7 +9,7 @@ use countersign_core::signal::{SignalId, Wall};
 use tokio::task::JoinSet;
 
 use super::Engine;
-use super::clock::wall_now;
+use crate::clock::wall_now;
 use crate::store::{Settled, StoredPost};
 use crate::telemetry;
 

@@ -10,8 +10,8 @@ use countersign_core::port::Outgoing;
 use countersign_core::signal::{Now, SignalId};
 use tracing::Instrument;
 
-use super::clock::fresh_id;
 use super::worker::Worker;
+use crate::clock::fresh_id;
 use crate::store::{AuditRow, Ending, NewPost, StepRecord, What};
 use crate::telemetry;
 

@@ -126,10 +126,11 @@ impl Worker {
         self.span = tracing::info_span!("signal", id = %signal.id, platform = %signal.thread.platform);
         let attempts = if job.recovered { self.count_attempt(&signal.id).await } else { 0 };
         self.current = Some(signal.clone());
-        let input = if attempts > ATTEMPTS_MAX {
-            Input::Interrupted(Box::new(signal))
-        } else {
-            Input::Signal(Box::new(signal))
+        let signal = Box::new(signal);
+        let input = match (job.recovered, attempts > ATTEMPTS_MAX) {
+            (false, _) => Input::Signal(signal),
+            (true, false) => Input::Again(signal),
+            (true, true) => Input::Interrupted(signal),
         };
         self.step(input).await;
     }

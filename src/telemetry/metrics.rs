@@ -285,15 +285,15 @@ mod tests {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a free port");
         let handle = metrics(&Metrics { listen: Some(free), allow_remote: false }).expect("nobody else records");
-        count("depth_dropped_total", &[]);
+        count("stray_answers_total", &[]);
         let again = metrics(&Metrics::default()).expect("the same one");
-        assert!(again.render().contains("countersign_depth_dropped_total 1\n"), "{}", handle.render());
+        assert!(again.render().contains("countersign_stray_answers_total 1\n"), "{}", handle.render());
         let mut stream = tokio::net::TcpStream::connect(free).await.expect("it listens");
         let request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         stream.write_all(request).await.expect("it is open");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.expect("it answers and closes");
-        assert!(answer.contains("countersign_depth_dropped_total 1\n"), "{answer}");
-        assert!(answer.contains("# HELP countersign_depth_dropped_total Signals dropped"), "{answer}");
+        assert!(answer.contains("countersign_stray_answers_total 1\n"), "{answer}");
+        assert!(answer.contains("# HELP countersign_stray_answers_total Tool answers"), "{answer}");
     }
 }

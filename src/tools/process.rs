@@ -25,6 +25,7 @@ use tokio_util::task::TaskTracker;
 use super::offer::Offer;
 use super::spokes::SpokeConfig;
 use super::{stderr, stdout};
+use crate::clock::wall_now;
 
 /// Where programs are looked for: the usual system directories, whatever our own `PATH` is.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -106,7 +107,7 @@ pub(super) async fn start(
     let keeper = Keeper { group, session: greeting.session, stop: stop.clone(), ended: ended.clone() };
     tasks.spawn(keeper.keep(move |reason| on_end(pid, started.elapsed(), reason)));
     let (offer, foreign) = (greeting.offer, greeting.foreign);
-    Ok(Process { pid, since: wall(), peer, offer, foreign, ended, _stop: stop.drop_guard() })
+    Ok(Process { pid, since: wall_now(), peer, offer, foreign, ended, _stop: stop.drop_guard() })
 }
 
 type Session = RunningService<RoleClient, ClientConfig>;
@@ -160,11 +161,6 @@ async fn greet(
     let tools = session.list_all_tools().await?;
     let (offer, foreign) = Offer::new(&config.name, registry, &tools);
     Ok(Greeting { session, offer, foreign })
-}
-
-fn wall() -> Wall {
-    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Wall(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Sees a server end, or ends it.

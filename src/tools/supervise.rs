@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use super::backoff::{Backoff, jittered};
 use super::process::{self, Process};
 use super::spokes::SpokeConfig;
+use crate::clock::random_bytes;
 
 /// The most calls that one server has to answer at once. Beyond it calls fail at once: a queue would only hide that the
 /// server cannot keep up.
@@ -175,8 +176,7 @@ impl Spoke {
     }
 
     fn down(&self, state: &mut State, reason: &str, wait: Duration) -> Duration {
-        // Without randomness the waits are merely less spread.
-        let wait = jittered(wait, getrandom::u32().unwrap_or(0));
+        let wait = jittered(wait, u32::from_le_bytes(random_bytes()));
         let retry_in_ms = millis(wait);
         tracing::error!(target: "spoke", spoke = self.config.name, retry_in_ms, "is down: {reason}");
         state.phase = Phase::Down { reason: reason.to_owned(), until: Instant::now() + wait };

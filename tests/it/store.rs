@@ -535,10 +535,14 @@ fn migrations_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations")
 }
 
-fn sample(version: i64) -> String {
-    let file = migrations_directory().join(format!("sample/{version:04}.sql"));
+fn sample(known: &migrations::Migration) -> String {
+    let file = migrations_directory().join(format!("sample/{:04}_{}.sql", known.version, known.name));
     std::fs::read_to_string(&file).unwrap_or_else(|error| {
-        panic!("migration {version} needs sample data in {}, rows as that version writes them: {error}", file.display())
+        panic!(
+            "migration {} needs sample data in {}, rows as that version writes them: {error}",
+            known.name,
+            file.display()
+        )
     })
 }
 
@@ -555,7 +559,7 @@ fn every_migration_is_listed_and_has_sample_data() {
     assert_eq!(files, listed, "list every file of migrations/ in src/store/migrations.rs");
     for (n, known) in (1..).zip(migrations::ALL) {
         assert_eq!(known.version, n, "versions rise by one");
-        assert!(sample(known.version).contains("INSERT INTO"), "the sample of {n} holds rows");
+        assert!(sample(known).contains("INSERT INTO"), "the sample of {n} holds rows");
     }
 }
 
@@ -640,7 +644,7 @@ async fn migrate_over_samples(url: &str) {
     for (n, known) in (1..).zip(migrations::ALL) {
         let migrator = migrations::migrator(&migrations::ALL[..n]);
         migrator.run_direct(None, &mut connection, false).await.unwrap_or_else(|error| panic!("{error}"));
-        let rows = AssertSqlSafe(sample(known.version));
+        let rows = AssertSqlSafe(sample(known));
         connection.execute(rows).await.unwrap_or_else(|error| panic!("sample {}: {error}", known.version));
     }
     connection.close().await.expect("it closes");

@@ -219,7 +219,7 @@ fn top_level(tree: &Tree) -> Found {
 /// What is true of one machine only. `/root/.ssh` and its like are data of the secrets gate.
 fn machine_paths(tree: &Tree) -> Found {
     let local = pattern(
-        r"(^|[^\w./-])/work/|/tmp/h-|/root/(\w|\.(cargo|rustup|pyenv)\b)|\bcrates\.io|pypi\.org|pythonhosted\.org|npmjs\.org|proxy\.golang\.org",
+        r"(^|[^\w./-])/work/|/tmp/h-|(^|[^\w./-])/root/(\w|\.(cargo|rustup|pyenv)\b)|\bcrates\.io|pypi\.org|pythonhosted\.org|npmjs\.org|proxy\.golang\.org",
     );
     let files = tree.0.iter().filter(|(path, _)| *path != "Cargo.lock" && !path.starts_with("tests/it/tidy"));
     let lines: Vec<_> =

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     /// An editor that takes texts and draws when it is told to, as the real one does between two keys.
-    struct Editor(std::sync::mpsc::Sender<String>);
+    struct Editor(std::sync::mpsc::SyncSender<String>);
 
     impl ExternalPrinter for Editor {
         fn print(&mut self, text: String) -> rustyline::Result<()> {
@@ -167,7 +167,7 @@ mod tests {
 
     fn with_editor() -> (Arc<Output>, std::sync::mpsc::Receiver<String>) {
         let output = Arc::new(Output::new(Box::new(io::sink())));
-        let (editor, taken) = std::sync::mpsc::channel();
+        let (editor, taken) = std::sync::mpsc::sync_channel(16);
         output.set_printer(Box::new(Editor(editor)));
         output.open_prompt(80);
         (output, taken)

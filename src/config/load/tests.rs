@@ -60,7 +60,7 @@ fn command_line_over_environment_over_dot_env_over_file_over_default() {
     let mut world = World::new();
     let turns = |world: &World| world.load().limits.turns;
     assert_eq!(turns(&world), 20);
-    world = world.file(FILE, "[limits]\nturns = 1\ncalls = 9");
+    world = world.file(FILE, "[limits]\nturns = 1\nqueue = 9");
     assert_eq!(turns(&world), 1);
     world = world.file(".env", "OTHER=x\nCOUNTERSIGN_LIMITS__TURNS=2\n");
     assert_eq!(turns(&world), 2);
@@ -68,7 +68,7 @@ fn command_line_over_environment_over_dot_env_over_file_over_default() {
     assert_eq!(turns(&world), 3);
     world = world.flag("--turns", "limits.turns", "4");
     assert_eq!(turns(&world), 4);
-    assert_eq!(world.load().limits.calls, 9, "the other keys of the section stay");
+    assert_eq!(world.load().limits.queue, 9, "the other keys of the section stay");
     assert_eq!(std::env::var_os("COUNTERSIGN_LIMITS__TURNS"), None, "the process's environment is untouched");
 }
 
@@ -190,7 +190,7 @@ fn a_password_stands_in_the_environment_or_in_a_file_of_its_own() {
     let from_file =
         World::new().file(FILE, "[store]\nurl_file = \"db.url\"").file("db.url", &format!("{url}\n")).load();
     for config in [from_env, from_dot_env, from_file] {
-        assert_eq!(config.store.database_url(Path::new("/data")).expose(), url);
+        assert_eq!(config.store.database_url(Path::new("/data")).expect("a plain path").expose(), url);
         assert_eq!(config.secrets(), ["hunter2", url]);
         let shown = format!("{config:?} {}", serde_json::to_string(&config).expect("plain data"));
         assert!(!shown.contains("hunter2"), "{shown}");
@@ -201,12 +201,15 @@ fn a_password_stands_in_the_environment_or_in_a_file_of_its_own() {
 fn the_stronger_of_two_ways_to_give_the_database_wins() {
     let file = || World::new().file("db.url", "sqlite:from-the-file").file(FILE, "[store]\nurl_file = \"db.url\"");
     let world = file().env("COUNTERSIGN_STORE__URL", "sqlite:from-the-variable");
-    assert_eq!(world.load().store.database_url(Path::new("")).expose(), "sqlite:from-the-variable");
+    assert_eq!(
+        world.load().store.database_url(Path::new("")).expect("it is given").expose(),
+        "sqlite:from-the-variable"
+    );
     let world = World::new()
         .file("db.url", "sqlite:from-the-file")
         .file(FILE, "[store]\nurl = \"sqlite:weaker\"")
         .env("COUNTERSIGN_STORE__URL_FILE", "db.url");
-    assert_eq!(world.load().store.database_url(Path::new("")).expose(), "sqlite:from-the-file");
+    assert_eq!(world.load().store.database_url(Path::new("")).expect("it is given").expose(), "sqlite:from-the-file");
     insta::assert_snapshot!(in_file("[store]\nurl_file = \"db.url\"\nurl = \"sqlite:x\""),
         @"countersign.toml: `store.url` (line 3) is given together with `store.url_file`; give one of them");
     let world = file().file("db.url", "\n");

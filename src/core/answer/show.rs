@@ -15,6 +15,9 @@ use crate::tool::{Column, Show, Table};
 /// The most rows of a table that are shown (DAT-03: 20 to 25).
 pub const ROWS_MAX: usize = 20;
 
+/// The most rows where somebody asked for so many, by an argument `limit`.
+const ROWS_ASKED_MAX: usize = 50;
+
 /// The most characters of a cell: a command line stays recognizable and a row stays a row.
 const CELL_CHARS_MAX: usize = 120;
 
@@ -45,10 +48,12 @@ pub fn show(show: &Show, args: &Map<String, Value>, envelope: &Envelope, mask: &
     if !envelope.ok {
         return vec![said("The tool reported a failure and did not say which.")];
     }
-    let showing = Showing { show, scope: Scope::new(mask, &envelope.data, Some(args)), mask };
+    let rows_max = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
+    let rows_max = rows_max.map_or(ROWS_MAX, |limit| limit.clamp(ROWS_MAX, ROWS_ASKED_MAX));
+    let showing = Showing { show, scope: Scope::new(mask, &envelope.data, Some(args)), mask, rows_max };
     let mut blocks = showing.blocks();
     if !envelope.meta.left_out.trim().is_empty() {
-        blocks.push(Block::Text { text: clean::line(mask, &envelope.meta.left_out, VALUE_CHARS_MAX) });
+        blocks.push(Block::Text { text: as_sentence(&clean::line(mask, &envelope.meta.left_out, VALUE_CHARS_MAX)) });
     }
     blocks
 }
@@ -67,6 +72,7 @@ struct Showing<'a> {
     show: &'a Show,
     scope: Scope,
     mask: &'a Mask,
+    rows_max: usize,
 }
 
 impl Showing<'_> {
@@ -119,9 +125,9 @@ impl Showing<'_> {
             .fields
             .iter()
             .filter_map(|field| {
-                let value = Path::parse(&field.path).ok()?.find(&self.scope.data)?.clone();
-                let written = units::write(&value, field.unit);
-                Some((field.title.clone(), clean::line(self.mask, &written, VALUE_CHARS_MAX)))
+                let value = Path::parse(&field.path).ok()?.find(&self.scope.data)?;
+                let written = clean::line(self.mask, &units::write(value, field.unit), VALUE_CHARS_MAX);
+                (!written.is_empty()).then(|| (field.title.clone(), written))
             })
             .collect();
         (!fields.is_empty()).then_some(Block::Fields { fields })
@@ -133,10 +139,10 @@ impl Showing<'_> {
         if rows.is_empty() {
             return Part::Empty;
         }
-        let shown: Vec<&Value> = rows.iter().take(ROWS_MAX).collect();
+        let shown: Vec<&Value> = rows.iter().take(self.rows_max).collect();
         let columns = table.columns.iter().map(|column| heading(column, &shown)).collect();
         let cells = |row: &&Value| table.columns.iter().map(|column| self.cell(column, row)).collect();
-        let left_out = (rows.len() > ROWS_MAX).then(|| format!("{ROWS_MAX} of {} shown.", rows.len()));
+        let left_out = (rows.len() > self.rows_max).then(|| format!("{} of {} shown.", self.rows_max, rows.len()));
         Part::Full(Block::Table { columns, rows: shown.iter().map(cells).collect() }, left_out)
     }
 
@@ -157,6 +163,13 @@ impl Showing<'_> {
         let left_out = (shown < all).then(|| format!("{shown} of {all} lines shown."));
         Part::Full(Block::Code { text }, left_out)
     }
+}
+
+/// A fragment as a sentence: a capital first, a full stop last.
+fn as_sentence(fragment: &str) -> String {
+    let mut chars = fragment.trim().chars();
+    let capital: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
+    if capital.ends_with(['.', '!', '?']) { capital } else { capital + "." }
 }
 
 fn said(sentence: &str) -> Block {

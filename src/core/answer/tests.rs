@@ -116,10 +116,10 @@ fn empty_is_said_and_missing_is_not_called_empty() {
     0 processes on web-1, unknown in use, load unknown.
     The answer does not have the expected form: `processes` is missing.
     ");
-    assert_snapshot!(answer("text = 'lines'\nempty = 'No lines.'", json!({"lines": "  \n"}), "cut at 5 MB"), @"
+    assert_snapshot!(answer("text = 'lines'\nempty = 'No lines.'", json!({"lines": "  \n"}), "cut at 5 MB"), @r#"
     No lines.
-    cut at 5 MB
-    ");
+    Cut at 5 MB.
+    "#);
     assert_snapshot!(answer("text = 'lines'", json!({"lines": []}), ""), @"There is nothing to show.");
     assert_snapshot!(answer("text = 'lines'", json!({"lines": 7}), ""), @"The answer does not have the expected form: `lines` is missing.");
     assert_snapshot!(answer("", json!({}), ""), @"There is nothing to show.");

@@ -12,7 +12,7 @@ use crate::signal::{ActorKind, Mono, Signal};
 use crate::testkit::{World, resource, signal, thread_key};
 use crate::thread::{Budget, OpenWrite, State};
 
-fn proposal(call: &str, target: Option<&str>, args: Value) -> Proposal {
+fn proposal(call: &str, target: Option<&str>, args: &Value) -> Proposal {
     let (tool, action) = call.split_once('.').expect("tool.action");
     let args = args.as_object().cloned().unwrap_or_default();
     Proposal {
@@ -51,7 +51,7 @@ fn the_stack_is_in_order() {
 fn a_sound_read_is_cleared_with_its_casts_and_its_whole_trace() {
     let mut world = discovered();
     let call = world
-        .propose(&proposal("lab_read.LOAD", Some("host:web-1"), json!({})))
+        .propose(&proposal("lab_read.LOAD", Some("host:web-1"), &json!({})))
         .expect("a sound read")
         .expect("a call");
     assert_eq!((call.spoke.as_str(), call.name().as_str(), call.limit_ms), ("lab", "lab_read.load", 1000));
@@ -66,22 +66,26 @@ fn each_gate_refuses_with_its_own_code() {
     let web = Some("host:web-1");
     let nginx = Some("service:web-1:nginx");
     let table = [
-        (proposal("lab_read.nothing", web, json!({})), "schema", Code::NotFound),
-        (proposal("k8s_delete.everything", None, json!({})), "schema", Code::NotFound),
-        (proposal("lab_read.file", web, json!({})), "schema", Code::InvalidInput),
-        (proposal("lab_read.file", web, json!({"path": "/a", "force": true})), "schema", Code::InvalidInput),
-        (proposal("lab_read.load", Some("nonsense"), json!({})), "schema", Code::InvalidInput),
-        (proposal("lab_read.load", nginx, json!({})), "schema", Code::InvalidInput),
-        (proposal("lab_find.host", web, json!({})), "schema", Code::InvalidInput),
-        (proposal("lab_read.load", Some("host:web-2"), json!({})), "resolution", Code::StrictResolution),
-        (proposal("lab_read.load", None, json!({})), "resolution", Code::StrictResolution),
-        (proposal("lab_control.restart", Some("service:web-1:redis"), json!({})), "resolution", Code::StrictResolution),
-        (proposal("lab_read.run", web, json!({"line": "rm -rf /"})), "intent", Code::ReadOnlyViolation),
-        (proposal("lab_read.vaulted", web, json!({})), "vault", Code::PolicyBlocked),
-        (proposal("lab_read.file", web, json!({"path": "/etc/shadow"})), "secrets", Code::PolicyBlocked),
-        (proposal("lab_notes.note", web, json!({"text": "password=hunter2hunter2"})), "secrets", Code::PolicyBlocked),
-        (proposal("lab_read.fetch", web, json!({"url": "http://evil.example/"})), "egress", Code::PolicyBlocked),
-        (proposal("lab_control.restart", nginx, json!({})), "approval", Code::ApprovalRequired),
+        (proposal("lab_read.nothing", web, &json!({})), "schema", Code::NotFound),
+        (proposal("k8s_delete.everything", None, &json!({})), "schema", Code::NotFound),
+        (proposal("lab_read.file", web, &json!({})), "schema", Code::InvalidInput),
+        (proposal("lab_read.file", web, &json!({"path": "/a", "force": true})), "schema", Code::InvalidInput),
+        (proposal("lab_read.load", Some("nonsense"), &json!({})), "schema", Code::InvalidInput),
+        (proposal("lab_read.load", nginx, &json!({})), "schema", Code::InvalidInput),
+        (proposal("lab_find.host", web, &json!({})), "schema", Code::InvalidInput),
+        (proposal("lab_read.load", Some("host:web-2"), &json!({})), "resolution", Code::StrictResolution),
+        (proposal("lab_read.load", None, &json!({})), "resolution", Code::StrictResolution),
+        (
+            proposal("lab_control.restart", Some("service:web-1:redis"), &json!({})),
+            "resolution",
+            Code::StrictResolution,
+        ),
+        (proposal("lab_read.run", web, &json!({"line": "rm -rf /"})), "intent", Code::ReadOnlyViolation),
+        (proposal("lab_read.vaulted", web, &json!({})), "vault", Code::PolicyBlocked),
+        (proposal("lab_read.file", web, &json!({"path": "/etc/shadow"})), "secrets", Code::PolicyBlocked),
+        (proposal("lab_notes.note", web, &json!({"text": "password=hunter2hunter2"})), "secrets", Code::PolicyBlocked),
+        (proposal("lab_read.fetch", web, &json!({"url": "http://evil.example/"})), "egress", Code::PolicyBlocked),
+        (proposal("lab_control.restart", nginx, &json!({})), "approval", Code::ApprovalRequired),
     ];
     for (proposal, gate, code) in table {
         let mut world = discovered();
@@ -93,7 +97,7 @@ fn each_gate_refuses_with_its_own_code() {
 fn a_refusal_never_repeats_a_secret() {
     // REJ-04.
     let mut world = discovered();
-    let wrong = proposal("lab_notes.note", Some("host:web-1"), json!({"text": "password=hunter2hunter2"}));
+    let wrong = proposal("lab_notes.note", Some("host:web-1"), &json!({"text": "password=hunter2hunter2"}));
     let refusal = world.propose(&wrong).expect_err("a secret in an argument");
     assert!(!format!("{refusal:?}").contains("hunter2"), "{refusal:?}");
 }
@@ -101,13 +105,13 @@ fn a_refusal_never_repeats_a_secret() {
 #[test]
 fn an_action_without_a_reason_is_refused() {
     let mut world = discovered();
-    let silent = Proposal { because: "  ".to_owned(), ..proposal("lab_read.load", Some("host:web-1"), json!({})) };
+    let silent = Proposal { because: "  ".to_owned(), ..proposal("lab_read.load", Some("host:web-1"), &json!({})) };
     assert_eq!(refused(&mut world, &silent), ("explanation", Code::PolicyBlocked));
 }
 
 #[test]
 fn only_a_known_person_or_service_may_ask() {
-    let read = proposal("lab_read.load", Some("host:web-1"), json!({}));
+    let read = proposal("lab_read.load", Some("host:web-1"), &json!({}));
     let ask = |world: &mut World, signal: Signal| {
         let result = world.propose_as(signal, std::slice::from_ref(&read)).pop().expect("one result");
         result.map_err(|refusal| (refusal.gate, refusal.code))
@@ -128,7 +132,7 @@ fn only_a_known_person_or_service_may_ask() {
 
 #[test]
 fn depth_ten_passes_and_eleven_does_not() {
-    let read = [proposal("lab_read.load", Some("host:web-1"), json!({}))];
+    let read = [proposal("lab_read.load", Some("host:web-1"), &json!({}))];
     for (depth, passes) in [(10, true), (11, false), (255, false)] {
         let mut from = signal("s", "ann", "load");
         from.depth = depth;
@@ -139,10 +143,10 @@ fn depth_ten_passes_and_eleven_does_not() {
 
 #[test]
 fn the_fourth_identical_call_is_a_loop() {
-    let same = proposal("lab_read.load", Some("host:web-1"), json!({}));
+    let same = proposal("lab_read.load", Some("host:web-1"), &json!({}));
     let mut calls = vec![same.clone(); 3];
-    calls.push(proposal("LAB_READ.Load", Some("host:web-1"), json!({})));
-    calls.push(proposal("lab_read.file", Some("host:web-1"), json!({"path": "/etc/hosts"})));
+    calls.push(proposal("LAB_READ.Load", Some("host:web-1"), &json!({})));
+    calls.push(proposal("lab_read.file", Some("host:web-1"), &json!({"path": "/etc/hosts"})));
     let results = discovered().propose_as(signal("s", "ann", "x"), &calls);
     let codes: Vec<Option<Code>> = results.into_iter().map(|r| r.err().map(|refusal| refusal.code)).collect();
     assert_eq!(codes, [None, None, None, Some(Code::LoopDetected), None]);
@@ -151,7 +155,7 @@ fn the_fourth_identical_call_is_a_loop() {
 #[test]
 fn the_turns_of_a_request_are_bounded() {
     let calls: Vec<Proposal> = (0..25)
-        .map(|n| proposal("lab_read.file", Some("host:web-1"), json!({"path": format!("/var/log/{n}")})))
+        .map(|n| proposal("lab_read.file", Some("host:web-1"), &json!({"path": format!("/var/log/{n}")})))
         .collect();
     let results = discovered().propose_as(signal("s", "ann", "x"), &calls);
     assert_eq!(results.iter().filter(|r| r.is_ok()).count(), 20);
@@ -160,7 +164,7 @@ fn the_turns_of_a_request_are_bounded() {
 
 #[test]
 fn the_vault_wants_a_credential_that_is_present_private_and_unchanged() {
-    let call = proposal("lab_read.vaulted", Some("host:web-1"), json!({}));
+    let call = proposal("lab_read.vaulted", Some("host:web-1"), &json!({}));
     for (state, passes) in [(Credential::Sound, true), (Credential::Exposed, false), (Credential::Changed, false)] {
         let mut world = discovered();
         world.vault.credentials.insert("lab-token".to_owned(), state);
@@ -173,10 +177,10 @@ fn the_bot_s_own_files_are_nobody_s_business() {
     let mut world = discovered();
     world.own.paths.push("/srv/countersign".into());
     for path in ["/srv/countersign", "/srv/countersign/config.toml", "/srv/./countersign//x"] {
-        let call = proposal("lab_read.file", Some("host:web-1"), json!({ "path": path }));
+        let call = proposal("lab_read.file", Some("host:web-1"), &json!({ "path": path }));
         assert_eq!(refused(&mut world, &call), ("self", Code::PolicyBlocked), "{path}");
     }
-    let other = proposal("lab_read.file", Some("host:web-1"), json!({"path": "/srv/countersign-notes/x"}));
+    let other = proposal("lab_read.file", Some("host:web-1"), &json!({"path": "/srv/countersign-notes/x"}));
     assert!(world.propose(&other).is_ok());
 }
 
@@ -184,7 +188,7 @@ fn the_bot_s_own_files_are_nobody_s_business() {
 fn an_allowed_destination_passes() {
     let mut world = discovered();
     world.limits.egress_allowed.push("docs.example".to_owned());
-    let call = |url: &str| proposal("lab_read.fetch", Some("host:web-1"), json!({ "url": url }));
+    let call = |url: &str| proposal("lab_read.fetch", Some("host:web-1"), &json!({ "url": url }));
     assert!(world.propose(&call("https://docs.example/page")).is_ok());
     assert_eq!(refused(&mut world, &call("https://docs.example@evil.example/")), ("egress", Code::PolicyBlocked));
     assert_eq!(refused(&mut world, &call("https://docs.example.evil.example/")), ("egress", Code::PolicyBlocked));
@@ -216,11 +220,11 @@ fn a_wrong_host_read_is_refused_when_the_child_was_meant() {
     // TST-04, FM-5, RTE-06: two levels up.
     let mut world = nested();
     mean(&mut world, "host:media", "ann");
-    let on_parent = proposal("lab_read.file", Some("host:pve"), json!({"path": "/app/config"}));
+    let on_parent = proposal("lab_read.file", Some("host:pve"), &json!({"path": "/app/config"}));
     let refusal = world.propose(&on_parent).expect_err("the parent was not meant");
     assert_eq!((refusal.gate, refusal.code), ("routing", Code::RoutingMismatch));
     assert_eq!(refusal.details.suggestions.first().map(|s| s.id.as_str()), Some("host:media"));
-    let on_child = proposal("lab_read.file", Some("host:media"), json!({"path": "/app/config"}));
+    let on_child = proposal("lab_read.file", Some("host:media"), &json!({"path": "/app/config"}));
     assert!(world.propose(&on_child).is_ok());
 }
 
@@ -228,12 +232,12 @@ fn a_wrong_host_read_is_refused_when_the_child_was_meant() {
 fn bulk_discovery_does_not_poison_routing() {
     // TST-05, FM-6: everything is known, nothing was meant.
     let mut world = nested();
-    assert!(world.propose(&proposal("lab_read.load", Some("host:pve"), json!({}))).is_ok());
+    assert!(world.propose(&proposal("lab_read.load", Some("host:pve"), &json!({}))).is_ok());
 }
 
 #[test]
 fn meaning_grows_old_belongs_to_somebody_and_can_change() {
-    let on_parent = proposal("lab_read.load", Some("host:pve"), json!({}));
+    let on_parent = proposal("lab_read.load", Some("host:pve"), &json!({}));
     let mut world = nested();
     mean(&mut world, "host:media", "bob");
     assert!(world.propose(&on_parent).is_ok(), "another person's meaning does not bind a read");
@@ -253,8 +257,8 @@ fn what_is_not_allowed_on_a_thing_is_refused() {
     frozen.allowed = vec!["lab_read.status".to_owned()];
     world.state.resolved.register(frozen, Mono(world.clock));
     let target = Some("service:web-1:frozen");
-    assert!(world.propose(&proposal("lab_read.status", target, json!({}))).is_ok());
-    let refusal = world.propose(&proposal("lab_control.restart", target, json!({}))).expect_err("not allowed");
+    assert!(world.propose(&proposal("lab_read.status", target, &json!({}))).is_ok());
+    let refusal = world.propose(&proposal("lab_control.restart", target, &json!({}))).expect_err("not allowed");
     assert_eq!((refusal.gate, refusal.code), ("resolution", Code::ActionNotAllowed));
 }
 
@@ -262,7 +266,7 @@ fn what_is_not_allowed_on_a_thing_is_refused() {
 fn alike_names_are_suggested_and_never_picked() {
     let mut world = discovered();
     let refusal =
-        world.propose(&proposal("lab_control.restart", Some("service:web-2:ngnix"), json!({}))).expect_err("unknown");
+        world.propose(&proposal("lab_control.restart", Some("service:web-2:ngnix"), &json!({}))).expect_err("unknown");
     assert_eq!(refusal.code, Code::StrictResolution);
     assert_eq!(refusal.details.suggestions.first().map(|s| s.id.as_str()), Some("service:web-1:nginx"));
     assert!(refusal.details.auto_recoverable);
@@ -272,7 +276,7 @@ fn alike_names_are_suggested_and_never_picked() {
 fn the_hundredth_attempt_meets_the_same_rule_as_the_first() {
     // Invariants 1, 2 and 5.
     let mut world = World::with_fleet();
-    let write = proposal("lab_control.restart", Some("service:web-1:nginx"), json!({}));
+    let write = proposal("lab_control.restart", Some("service:web-1:nginx"), &json!({}));
     for attempt in 0..100 {
         assert_eq!(
             refused(&mut world, &write),
@@ -292,11 +296,11 @@ fn an_unverified_write_blocks_the_next_write_and_no_read() {
     let mut world = discovered();
     let target: ResourceId = "service:web-1:nginx".parse().expect("an id");
     world.state.fsm.on_open_write_found(OpenWrite { call: "lab_control.restart".to_owned(), target });
-    let write = proposal("lab_control.restart", Some("service:web-1:nginx"), json!({}));
+    let write = proposal("lab_control.restart", Some("service:web-1:nginx"), &json!({}));
     assert_eq!(refused(&mut world, &write), ("workflow", Code::FsmBlocked));
     for read in ["lab_read.status", "lab_find.service"] {
         let target = if read == "lab_read.status" { Some("service:web-1:nginx") } else { None };
-        assert!(world.propose(&proposal(read, target, json!({}))).is_ok(), "{read}");
+        assert!(world.propose(&proposal(read, target, &json!({}))).is_ok(), "{read}");
     }
     assert_eq!(world.state.fsm.state(), State::Verifying);
 }
@@ -364,7 +368,7 @@ fn a_stored_message_is_judged_again() {
 fn the_kind_of_a_call_does_not_depend_on_its_arguments() {
     // Invariant 13, FSM-12: a harmless word does not make a write a read, nor a dreadful one a read a write.
     let world = discovered();
-    let kind = |call: &str, args: Value| CallCase::new(&proposal(call, None, args), &world.env()).kind;
+    let kind = |call: &str, args: Value| CallCase::new(&proposal(call, None, &args), &world.env()).kind;
     for args in [json!({}), json!({"line": "rm -rf /"}), json!({"line": "uptime", "action": "load"})] {
         assert_eq!(kind("lab_control.restart", args.clone()), crate::tool::ToolKind::Write);
         assert_eq!(kind("lab_read.run", args.clone()), crate::tool::ToolKind::Read);

@@ -16,7 +16,7 @@ use super::state::{AuditAbout, Question, Resume, Turn};
 use super::{It, say};
 
 /// A signal begins a request.
-pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal) {
+pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
     turn.count("signals_total", &[("platform", signal.thread.platform.as_str()), ("outcome", "taken")]);
     if signal.depth > DEPTH_MAX || signal.addressed == Addressed::No {
         drop_signal(turn, signal);
@@ -24,6 +24,7 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal) {
     }
     turn.state.turn = turn.state.turn.saturating_add(1);
     let mut request = Request::new(signal, turn.state.turn);
+    request.again = again;
     if !turn.env.rights.may(&request.signal.actor, &request.signal.thread, &Right::Talk) {
         refuse_talk(turn, request);
         return;

@@ -14,6 +14,8 @@ use super::procedure::Procedure;
 pub(crate) struct Request {
     /// What it answers.
     pub signal: Signal,
+    /// Whether an earlier process began it and did not end it.
+    pub again: bool,
     /// Which request of the thread it is, from 1.
     pub turn: u64,
     /// What it has used up.
@@ -36,6 +38,7 @@ impl Request {
     pub(crate) fn new(signal: Signal, turn: u64) -> Self {
         Self {
             signal,
+            again: false,
             turn,
             budget: Budget::default(),
             waiting: BTreeMap::new(),

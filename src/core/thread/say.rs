@@ -11,11 +11,12 @@ use crate::port::{Block, Choice, Right, TableColumn};
 use crate::resource::Resource;
 use crate::route::{OwnCommand, Route, Suggested};
 use crate::secrets::Mask;
-use crate::signal::{ActorKind, QuestionId};
+use crate::signal::{ActorKind, QuestionId, Signal};
 use crate::text;
 use crate::tool::ToolKind;
 
 use super::Entity;
+use super::perceive::said;
 use super::prefetch::{Mention, brief, mentions};
 use super::request::Request;
 use super::state::Turn;
@@ -30,6 +31,11 @@ fn sentence(text: impl Into<String>) -> Vec<Block> {
 /// Somebody's words, fit to stand in a sentence: masked, escaped, cut, harmless.
 fn quote(words: &str, mask: &Mask) -> String {
     text::defuse_mentions(&text::one_line(&mask.apply(words), QUOTE_CHARS_MAX))
+}
+
+/// What an answer answers, where the question was asked before a restart.
+pub(super) fn asked_before(signal: &Signal, mask: &Mask) -> Block {
+    Block::Text { text: format!("You asked “{}” before I was restarted.", quote(&said(signal), mask)) }
 }
 
 /// What a gate refused.

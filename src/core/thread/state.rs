@@ -112,7 +112,10 @@ impl<'a> Turn<'a> {
 
     /// Says something in answer to the request, through the outgoing gates. What they refuse is counted, audited, and
     /// replaced by a sentence that claims and shows nothing (invariant 9).
-    pub(crate) fn say(&mut self, request: &mut Request, mark: Mark, claim: Claim, blocks: Vec<Block>) {
+    pub(crate) fn say(&mut self, request: &mut Request, mark: Mark, claim: Claim, mut blocks: Vec<Block>) {
+        if request.again && request.next_post == 0 {
+            blocks.insert(0, super::say::asked_before(&request.signal, self.env.mask));
+        }
         let post = outgoing(request, mark, claim, blocks);
         let message = match judge_post(post, &self.ctx(request), &request.sources) {
             Ok(message) => message,

@@ -159,7 +159,7 @@ impl Drop for Group {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use tokio::time::Instant;
 
     use countersign_core::envelope::Code;
 

@@ -45,7 +45,7 @@ pub(super) fn read(_host: &ThisHost, call: &Call) -> Answer {
     let left_out = match (excerpt.has_more, shown) {
         (false, _) => String::new(),
         (true, 0) => format!("the first {} MiB end before line {from}", lines::SEARCH_BYTES_MAX / 1024 / 1024),
-        (true, _) => format!("the file goes on; ask with `from` = {} to see more", from + shown),
+        (true, _) => format!("the file goes on; ask for it from line {} on to see more", from + shown),
     };
     let data = json!({
         "path": opened.path,
@@ -163,12 +163,12 @@ mod tests {
         let link = dir.path().join("link");
         symlink(&fifo, &link).expect("a link can be made");
         assert_eq!(refused(&link).0, Code::InvalidInput);
-        for path in ["/dev/zero", "/proc/kmsg", "/proc/self/environ", "/sys/kernel", "/etc"] {
+        for path in ["/dev/zero", "/proc/kmsg", "/proc/self/status", "/sys/kernel", "/etc"] {
             assert_eq!(refused(Path::new(path)).0, Code::InvalidInput, "{path}");
         }
         let sly = dir.path().join("sly");
         symlink("/proc/self/environ", &sly).expect("a link can be made");
-        assert_eq!(refused(&sly).0, Code::InvalidInput);
+        assert_eq!(refused(&sly).0, Code::PolicyBlocked, "what is secret is refused as that, also behind a link");
     }
 
     #[test]

@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::Path;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
 use serde_json::{Value, json};
 use walkdir::{DirEntry, WalkDir};
+
+use tokio::time::Instant;
 
 use super::answer::{Answer, Found, Trouble};
 use super::call::Call;
@@ -121,13 +123,13 @@ fn left_out(seen: &Seen) -> String {
     let shown = seen.matches.len();
     let mut sentences = Vec::new();
     if seen.matched > shown {
-        sentences.push(format!("{shown} of {} matches are shown; give a narrower `name`, like *.log", seen.matched));
+        sentences.push(format!(
+            "{shown} of {} matches are shown; ask for a narrower name, like `find *.log in FOLDER`",
+            seen.matched
+        ));
     }
     if seen.gave_up {
-        sentences.push(format!(
-            "looking stopped after {} entries; begin in a smaller directory or with less `depth`",
-            seen.scanned
-        ));
+        sentences.push(format!("Looking stopped after {} entries; begin in a smaller folder", seen.scanned));
     }
     if seen.unreadable > 0 {
         sentences.push(format!("{} places could not be read", seen.unreadable));

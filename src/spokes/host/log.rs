@@ -39,15 +39,15 @@ fn left_out(excerpt: &lines::Excerpt, size: u64) -> String {
     match (excerpt.has_more, excerpt.cut) {
         (false, _) => String::new(),
         (true, true) if size > lines::SEARCH_BYTES_MAX && excerpt.lines.is_empty() => {
-            format!(
-                "only the last {searched} MiB were searched; read the file with host_file.read to see what is before"
-            )
+            format!("only the last {searched} MiB were searched; read the file itself to see what is before")
         }
         (true, true) => format!(
-            "only the last {} lines fit; narrow them with `contains`, or read the file with host_file.read",
+            "only the last {} lines fit; ask for those with a word in them, or read the file itself",
             excerpt.lines.len()
         ),
-        (true, false) => "there is more before; ask with more `lines`, or narrow them with `contains`".to_owned(),
+        (true, false) => {
+            "only the end is shown; ask for more lines (at most 500), or for those with a word in them".to_owned()
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use sysinfo::{Components, CpuRefreshKind, MINIMUM_CPU_UPDATE_INTERVAL, MemoryRef
 
 use super::answer::{Answer, Found, Trouble};
 use super::call::Call;
-use super::this_host::{ThisHost, percent};
+use super::this_host::{ThisHost, pause, percent};
 use super::{disk, matching};
 
 /// This machine as a resource: there is always exactly one, but a query may name another.
@@ -54,7 +54,7 @@ pub(super) fn load(host: &ThisHost, _call: &Call) -> Answer {
         .with_cpu(CpuRefreshKind::nothing().with_usage())
         .with_memory(MemoryRefreshKind::everything());
     let mut system = system(kind)?;
-    std::thread::sleep(MINIMUM_CPU_UPDATE_INTERVAL);
+    pause(MINIMUM_CPU_UPDATE_INTERVAL);
     system.refresh_cpu_usage();
     let load = System::load_average().map_err(|error| Trouble::reading("the load averages", error))?;
     Ok(Found::all(json!({

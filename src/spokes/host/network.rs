@@ -54,7 +54,10 @@ pub(super) fn sockets(host: &ThisHost, call: &Call) -> Answer {
     let owners = owners();
     let rows: Vec<Value> = sockets.iter().take(SOCKETS_MAX).map(|socket| row(socket, &owners)).collect();
     let left_out = if sockets.len() > SOCKETS_MAX {
-        format!("{SOCKETS_MAX} of {} connections are shown; ask with a `port` to see only its own", sockets.len())
+        format!(
+            "{SOCKETS_MAX} of {} connections are shown; ask for those on one port to see only its own",
+            sockets.len()
+        )
     } else {
         String::new()
     };

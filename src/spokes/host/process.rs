@@ -2,16 +2,18 @@
 //! again. Environments are never read: they hold secrets.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use countersign_core::resource::Resource;
 use procfs::ProcError;
 use procfs::process::{Process, Stat};
 use serde_json::{Value, json};
 
+use tokio::time::Instant;
+
 use super::answer::{Answer, Found, Trouble};
 use super::call::{Call, Target};
-use super::this_host::{ThisHost, percent, users};
+use super::this_host::{ThisHost, pause, percent, users};
 use super::{lines, matching, network};
 
 /// Over how long the use of the processors is measured: the kernel counts in hundredths of a second, so that a shorter
@@ -52,7 +54,7 @@ pub(super) fn top(host: &ThisHost, call: &Call) -> Answer {
     let before: BTreeMap<(i32, u64), u64> =
         scan()?.iter().map(|seen| (identity(&seen.stat), cpu_ticks(&seen.stat))).collect();
     let since = Instant::now();
-    std::thread::sleep(CPU_INTERVAL);
+    pause(CPU_INTERVAL);
     let mut now: Vec<(u64, Seen)> = scan()?
         .into_iter()
         .filter(|seen| !is_kernel(&seen.stat))
@@ -72,7 +74,7 @@ pub(super) fn top(host: &ThisHost, call: &Call) -> Answer {
     let rows: Vec<Value> =
         now.iter().take(limit).map(|(ticks, seen)| row(host, seen, *ticks, &scale, &users)).collect();
     let left_out = if total > limit {
-        format!("{limit} of {total} processes are shown; ask with a greater `limit` (at most 50) to see more")
+        format!("{limit} of {total} processes are shown; ask for more, like `top 50 processes by {by}`")
     } else {
         String::new()
     };
@@ -84,7 +86,7 @@ pub(super) fn detail(host: &ThisHost, call: &Call) -> Answer {
     let (process, _) = located(&call.target)?;
     let before = process.stat().map_err(|error| lost(&process, &error))?;
     let since = Instant::now();
-    std::thread::sleep(CPU_INTERVAL);
+    pause(CPU_INTERVAL);
     let seen = look(&process).map_err(|error| lost(&process, &error))?;
     let scale = Scale::over(since.elapsed())?;
     let ticks = cpu_ticks(&seen.stat).saturating_sub(cpu_ticks(&before));

@@ -320,13 +320,13 @@ async fn a_log_of_ten_megabytes_is_read_from_its_end() {
     let lines = envelope.data.get("lines").and_then(Value::as_array).expect("lines");
     assert_eq!((lines.len(), lines.last()), (500, Some(&json!("last"))));
     assert!(lines.first().and_then(Value::as_str).is_some_and(|line| line.contains("\u{fffd}\u{fffd} \u{1b}[31m")));
-    assert!(envelope.meta.left_out.contains("`contains`"), "{}", envelope.meta.left_out);
+    assert!(envelope.meta.left_out.contains("with a word in them"), "{}", envelope.meta.left_out);
     let args = json!({ "action": "tail", "target": machine.id, "path": path, "contains": "fire" });
     assert_eq!(machine.found("host_log", args).await.data.get("lines"), Some(&json!(["error: disk on fire"])));
     let args = json!({ "action": "read", "target": machine.id, "path": path, "from": 100_001, "lines": 1 });
     let envelope = machine.found("host_file", args).await;
     assert_eq!(envelope.data.get("lines"), Some(&json!(["error: disk on fire"])));
-    assert_eq!(envelope.meta.left_out, "the file goes on; ask with `from` = 100002 to see more");
+    assert_eq!(envelope.meta.left_out, "the file goes on; ask for it from line 100002 on to see more");
 }
 
 #[tokio::test]
@@ -341,7 +341,7 @@ async fn a_directory_with_many_entries_is_summarised() {
     let envelope = machine.found("host_file", args).await;
     assert_eq!(envelope.data.get("entries").and_then(Value::as_array).map(Vec::len), Some(200));
     assert_eq!(envelope.data.get("scanned"), Some(&json!(100_000)));
-    insta::assert_snapshot!(envelope.meta.left_out, @"200 of 100000 matches are shown; give a narrower `name`, like *.log. looking stopped after 100000 entries; begin in a smaller directory or with less `depth`");
+    insta::assert_snapshot!(envelope.meta.left_out, @"200 of 100000 matches are shown; ask for a narrower name, like `find *.log in FOLDER`. Looking stopped after 100000 entries; begin in a smaller folder");
 }
 
 #[tokio::test]

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use crate::clock::wall_now;
 use countersign_core::resource::{BadResourceId, ResourceId};
 
 /// Where programs are looked for, and the whole `PATH` of what is run. The distribution's own directories come first, so
@@ -66,8 +67,13 @@ impl ThisHost {
 
 /// Milliseconds since the Unix epoch.
 pub(super) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    wall_now().0
+}
+
+/// Lets time pass between two looks at the machine. Every call has a thread of its own, which has nothing else to do.
+pub(super) fn pause(time: Duration) {
+    #[expect(clippy::disallowed_methods, reason = "a rate needs two looks, and this thread is the call's own")]
+    std::thread::sleep(time);
 }
 
 /// The part of the whole as a percentage from 0 to 100, with one decimal; 0 where there is no whole.

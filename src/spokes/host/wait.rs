@@ -1,9 +1,11 @@
 //! `host_wait`: looks again and again until something has come about, a minute at most. What is looked at is read by the
 //! files that read it otherwise.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+
+use tokio::time::Instant;
 
 use super::answer::{Answer, Found, Trouble};
 use super::call::Call;

@@ -34,7 +34,7 @@ impl Clock {
 }
 
 /// The wall-clock time.
-pub(crate) fn wall_now() -> Wall {
+pub fn wall_now() -> Wall {
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else is given")]
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Wall(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
@@ -43,14 +43,15 @@ pub(crate) fn wall_now() -> Wall {
 /// A fresh id that sorts by time: 12 hexadecimal digits of milliseconds, 20 of randomness.
 pub fn fresh_id() -> String {
     let random: [u8; 10] = random_bytes();
-    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{:012x}{random}", wall_now().0)
+    random.iter().fold(format!("{:012x}", wall_now().0), |id, byte| id + &format!("{byte:02x}"))
 }
 
 /// Bytes from the operating system's randomness. Without it no id is safe, so that the process ends instead.
-fn random_bytes<const N: usize>() -> [u8; N] {
+pub fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("invariant: the operating system has a random source");
+    #[expect(clippy::disallowed_methods, reason = "this is the random source that everybody else is given")]
+    let filled = getrandom::fill(&mut bytes);
+    filled.expect("invariant: the operating system has a random source");
     bytes
 }
 
