@@ -139,7 +139,7 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
     let calls: Vec<String> = told.calls.iter().map(crate::gate::ToolCall::name).collect();
     assert_eq!(calls, ["lab_find.service"], "nothing was restarted");
     insta::assert_snapshot!(told.said, @r#"
-    refused: `lab_control.restart` must be countersigned first
+    refused: `lab_control.restart` must be countersigned first.
     (APPROVAL_REQUIRED, gate `approval`)
     "#);
     assert!(told.counted.iter().any(|c| c.contains("gate_block_total") && c.contains("APPROVAL_REQUIRED")));
@@ -150,7 +150,7 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
 fn a_refusal_is_explained_and_why_shows_the_trace() {
     let mut world = World::with_fleet();
     insta::assert_snapshot!(world.say("show file /etc/shadow").said, @r#"
-    refused: That is a place for secrets (password hashes); it is never read or written from a chat
+    refused: That is a place for secrets (password hashes); it is never read or written from a chat.
     (POLICY_BLOCKED, gate `secrets`)
     "#);
     insta::assert_snapshot!(world.say("why").said, @r#"
@@ -205,7 +205,10 @@ fn a_failed_call_is_diagnosed_and_a_lost_thing_is_forgotten() {
     let mut world = World::with_fleet();
     let gone = Envelope::failed(Code::NotFound, "nginx is gone", false, Details::default());
     world.script.answers.insert("lab_read.status".to_owned(), gone);
-    insta::assert_snapshot!(world.say("status of nginx").said, @"failed: It was tried and did not work: nginx is gone. [NOT_FOUND]");
+    insta::assert_snapshot!(world.say("status of nginx").said, @r#"
+    failed: nginx is gone.
+    (NOT_FOUND)
+    "#);
     let id: ResourceId = "service:web-1:nginx".parse().expect("an id");
     assert!(world.state.resolved().peek(&id).is_none(), "the thread has lost it (invariant 1)");
 }
@@ -241,7 +244,7 @@ fn a_stranger_and_what_is_not_addressed_get_nothing() {
     let told = world.hear(signal("s", "mallory", "load"));
     assert!(told.calls.is_empty());
     insta::assert_snapshot!(told.said, @r#"
-    refused: You may not talk to me here; somebody who administers me can change that
+    refused: You may not talk to me here; somebody who administers me can change that.
     (FORBIDDEN, gate `actor`)
     "#);
     let mut aside = signal("s", "ann", "load");

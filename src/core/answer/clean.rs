@@ -18,3 +18,15 @@ pub(super) fn prose(mask: &Mask, untrusted: &str, chars_max: usize) -> String {
 pub(super) fn lines(mask: &Mask, untrusted: &str) -> String {
     text::escape(&text::defuse_mentions(&mask.apply(untrusted)))
 }
+
+/// A fragment of our own as a sentence: a capital first, a full stop last.
+pub(super) fn as_sentence(fragment: &str) -> String {
+    let mut chars = fragment.trim().chars();
+    let capital: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
+    ended(&capital)
+}
+
+/// Somebody's words with a full stop, where they do not end a sentence already. The first letter stays: it may be a name.
+pub(super) fn ended(words: &str) -> String {
+    if words.ends_with(['.', '!', '?', ':', '…']) { words.to_owned() } else { format!("{words}.") }
+}

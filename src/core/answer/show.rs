@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::clean::as_sentence;
 use super::path::Path;
 use super::template::{Scope, Template};
 use super::{clean, failure, units};
@@ -43,7 +44,7 @@ const NO_VALUE: &str = "-";
 /// masked, escaped and bounded. An answer that is a failure is shown as one, whatever the declaration says (FMT-03).
 pub fn show(show: &Show, args: &Map<String, Value>, envelope: &Envelope, mask: &Mask) -> Vec<Block> {
     if let Some(error) = envelope.error.as_ref().filter(|_| !envelope.ok) {
-        return failure(error, mask);
+        return failure(error, None, mask);
     }
     if !envelope.ok {
         return vec![said("The tool reported a failure and did not say which.")];
@@ -163,13 +164,6 @@ impl Showing<'_> {
         let left_out = (shown < all).then(|| format!("{shown} of {all} lines shown."));
         Part::Full(Block::Code { text }, left_out)
     }
-}
-
-/// A fragment as a sentence: a capital first, a full stop last.
-fn as_sentence(fragment: &str) -> String {
-    let mut chars = fragment.trim().chars();
-    let capital: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
-    if capital.ends_with(['.', '!', '?']) { capital } else { capital + "." }
 }
 
 fn said(sentence: &str) -> Block {

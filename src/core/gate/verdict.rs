@@ -1,6 +1,6 @@
 //! What a gate says, and the trace of what all of them said (GAT-09, GAT-11, REJ-01).
 
-use crate::envelope::{Code, Details, Envelope};
+use crate::envelope::{Code, Details, Failure};
 
 /// What one gate says. A third outcome beside these two, "somebody must countersign", is a refusal with the code
 /// `APPROVAL_REQUIRED`: nothing runs on it.
@@ -42,9 +42,10 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The refusal as the data that goes back to the proposer.
-    pub fn envelope(&self) -> Envelope {
-        Envelope::blocked(self.code, self.message.clone(), self.details.clone())
+    /// The refusal as the data that goes back to the proposer (REJ-01): nothing was tried.
+    pub fn failure(&self) -> Failure {
+        let (message, details) = (self.message.clone(), self.details.clone());
+        Failure { code: self.code, message, blocked: true, failed: false, retryable: false, details }
     }
 }
 

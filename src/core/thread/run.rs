@@ -119,7 +119,7 @@ fn on_result(
 ) {
     if let Some(failure) = &envelope.error {
         on_failure(turn, &request, &procedure, failure);
-        turn.say(&mut request, Mark::Failed, Claim::Nothing, answer::failure(failure, turn.env.mask));
+        turn.say(&mut request, Mark::Failed, Claim::Nothing, answer::failure(failure, None, turn.env.mask));
         turn.finish(request, Ending::Answered);
         return;
     }

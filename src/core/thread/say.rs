@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::answer;
 use crate::envelope::Envelope;
 use crate::gate::{Judged, Refusal};
 use crate::port::{Block, Choice, Right, TableColumn};
@@ -40,20 +41,8 @@ pub(super) fn asked_before(signal: &Signal, mask: &Mask) -> Block {
 
 /// What a gate refused.
 pub(super) fn refused(refusal: &Refusal, mask: &Mask) -> Vec<Block> {
-    let mut said =
-        format!("{}\n({}, gate `{}`)", capital(&quote_long(&refusal.message, mask)), refusal.code, refusal.gate);
-    if let Some(hint) = &refusal.details.recovery_hint {
-        let _infallible = write!(said, "\nInstead: {}", quote_long(hint, mask));
-    }
-    if !refusal.details.suggestions.is_empty() {
-        let names: Vec<String> = refusal.details.suggestions.iter().map(|s| quote(&s.name, mask)).collect();
-        let _infallible = write!(said, "\nKnown here: {}", names.join(", "));
-    }
-    sentence(said)
-}
-
-fn quote_long(words: &str, mask: &Mask) -> String {
-    text::defuse_mentions(&text::one_line(&mask.apply(words), 400))
+    let failure = refusal.failure();
+    answer::failure(&failure, Some(refusal.gate), mask)
 }
 
 /// A message of ours that a gate withheld.
@@ -268,9 +257,4 @@ fn reset(turn: &mut Turn<'_>, request: &Request, keep_pinned: bool) -> Vec<Block
         (false, true) => "Forgotten, but for what is pinned.",
         (false, false) => "Forgotten. This thread starts anew.",
     })
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
