@@ -278,7 +278,7 @@ fn an_interrupted_request_ends_in_one_notice() {
     let mut world = World::with_fleet();
     let mut told = Told::default();
     world.input(Input::Interrupted(Box::new(signal("i", "ann", "load"))), &mut told);
-    insta::assert_snapshot!(told.said, @"failed: I was interrupted twice while working on “load”. Nothing was changed. Please ask again.");
+    insta::assert_snapshot!(told.said, @"failed: I could not finish “load”: I was interrupted. Nothing was changed. Please ask again.");
     assert!(told.effects.iter().any(|e| e.contains(&format!("{:?}", Ending::Interrupted))));
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use countersign_core::port::{Admission, BoxFuture, Ingress};
 use countersign_core::signal::{Addressed, Signal, SignalId};
+use tracing::Instrument;
 
 use super::Engine;
 use super::worker::{Handle, Job};
@@ -20,7 +21,9 @@ pub(super) struct Entrance(pub Arc<Engine>);
 
 impl Ingress for Entrance {
     fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>> {
-        Box::pin(async move { self.0.admit(signal).await.map_err(|error| format!("{error:#}")) })
+        let span = tracing::debug_span!("perceive", platform = %signal.thread.platform);
+        let admitted = async move { self.0.admit(signal).await.map_err(|error| format!("{error:#}")) };
+        Box::pin(admitted.instrument(span))
     }
 }
 

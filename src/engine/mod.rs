@@ -145,3 +145,6 @@ impl Engine {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

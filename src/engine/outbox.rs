@@ -7,6 +7,7 @@ use std::time::Duration;
 use countersign_core::port::{Delivery, Outgoing};
 use countersign_core::signal::{SignalId, Wall};
 use tokio::task::JoinSet;
+use tracing::Instrument;
 
 use super::Engine;
 use crate::clock::wall_now;
@@ -67,7 +68,8 @@ impl Engine {
         match self.store.sending(&post.id).await {
             Ok(true) => {
                 let engine = Arc::clone(self);
-                on_their_way.spawn(async move { engine.send(post).await });
+                let span = tracing::debug_span!("deliver", post = %post.id, signal = %post.signal);
+                on_their_way.spawn(async move { engine.send(post).await }.instrument(span));
             }
             Ok(false) => {}
             Err(error) => tracing::error!(%error, "a message could not be claimed"),

@@ -1,17 +1,20 @@
 //! Performs the effects of a step, in order. What is stored (audit rows, messages, the ending) goes into one transaction,
 //! before anything is called or sent.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::effect::{Audit, Effect, Ending as Ended};
+use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::Outgoing;
 use countersign_core::signal::{Now, SignalId};
+use futures::FutureExt;
 use tracing::Instrument;
 
 use super::worker::Worker;
-use crate::clock::fresh_id;
+use crate::clock::{fresh_id, wall_now};
 use crate::store::{AuditRow, Ending, NewPost, StepRecord, What};
 use crate::telemetry;
 
@@ -85,7 +88,12 @@ impl Worker {
             return;
         };
         self.deadline = None;
-        let platform = self.current.take().map(|signal| signal.thread.platform);
+        let current = self.current.take();
+        if let Some(signal) = &current {
+            let took_ms = wall_now().0.saturating_sub(signal.received_at.0);
+            telemetry::seconds("request_seconds", Duration::from_millis(u64::try_from(took_ms).unwrap_or_default()));
+        }
+        let platform = current.map(|signal| signal.thread.platform);
         telemetry::count("endings_total", &[("ending", ending.as_str().to_owned())]);
         if storing.posts.is_empty() {
             if let Some(platform) = platform {
@@ -104,12 +112,20 @@ impl Worker {
             async move {
                 // Never closed: the worker that owns it outlives its calls.
                 let _place = at_once.acquire().await;
-                let id = call.get().id.clone();
-                (id, tools.call(call).await)
+                let (id, name) = (call.get().id.clone(), call.get().name());
+                // What breaks here must not leave the request waiting for its deadline.
+                let answered = AssertUnwindSafe(tools.call(call)).catch_unwind().await;
+                (id, answered.unwrap_or_else(|_| broken(&name)))
             }
             .instrument(span),
         );
     }
+}
+
+fn broken(call: &str) -> Envelope {
+    tracing::error!(call, "a tool call panicked");
+    let message = format!("`{call}` broke inside the bot; its log says why");
+    Envelope::failed(Code::ExecutionFailed, message, false, Details::default())
 }
 
 fn new_post(n: u32, message: &Cleared<Outgoing>) -> NewPost {

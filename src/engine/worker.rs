@@ -164,10 +164,12 @@ impl Worker {
         let span = self.span.clone();
         let now = self.engine.clock.now();
         let state = std::mem::take(&mut self.state);
+        let begun = Instant::now();
         let (state, effects) = span.in_scope(|| {
             let _phase = tracing::debug_span!("reason").entered();
             self.engine.world.step(state, input, now)
         });
+        crate::telemetry::seconds("step_seconds", begun.elapsed());
         self.state = state;
         self.perform(effects, now).instrument(span).await;
     }

@@ -1,4 +1,4 @@
-//! What must not compile does not: clearance cannot be forged (invariant 2). The cases are `tests/compile/fail/*.rs`,
+//! What must not compile does not: clearance cannot be forged (invariant 2), and what was discovered cannot be stored (RES-03). The cases are `tests/compile/fail/*.rs`,
 //! each beside the compiler's words; `tests/compile/pass` uses the same imports rightly, so that no case fails for a
 //! reason that is not its own. After a compiler's update, look at the difference and run with `TRYBUILD=overwrite`.
 

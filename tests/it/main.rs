@@ -2,6 +2,7 @@
 //! single room live beside that room.
 
 mod compile;
+mod readme;
 mod store;
 mod support;
 mod tidy;

@@ -142,7 +142,7 @@ pub(super) fn took_too_long(limit_ms: u64) -> Vec<Block> {
 
 pub(super) fn was_interrupted(words: &str, mask: &Mask) -> Vec<Block> {
     sentence(format!(
-        "I was interrupted twice while working on “{}”. Nothing was changed. Please ask again.",
+        "I could not finish “{}”: I was interrupted. Nothing was changed. Please ask again.",
         quote(words, mask)
     ))
 }

@@ -1,0 +1,291 @@
+//! Tests of the engine with a scripted platform and scripted tools over a real database: order, back-pressure, delivery
+//! outcomes, and what survives a panic.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use countersign_core::env::{Limits, OwnDeployment, Vault};
+use countersign_core::envelope::{Envelope, Meta};
+use countersign_core::gate::{Cleared, ToolCall};
+use countersign_core::port::{
+    Adapter, Admission, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+};
+use countersign_core::route::{ExactRoutes, Intents};
+use countersign_core::secrets::Mask;
+use countersign_core::signal::{Actor, Platform, Signal, SignalId, ThreadKey};
+use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
+use countersign_core::tool::Registry;
+use serde_json::json;
+use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::{Engine, Parts, World};
+use crate::store::{Store, sqlite_url};
+
+/// Nothing here takes longer, unless it hangs.
+const HANGS: Duration = Duration::from_secs(30);
+
+/// A platform that says what it is told to and records what it is given.
+struct Scripted {
+    lines: Mutex<Option<mpsc::Receiver<Signal>>>,
+    admitted: mpsc::Sender<Admission>,
+    outcomes: Mutex<VecDeque<Delivery>>,
+    delivered: mpsc::Sender<(String, bool)>,
+    answered: mpsc::Sender<SignalId>,
+}
+
+impl Adapter for Scripted {
+    fn platform(&self) -> Platform {
+        Platform::new("test")
+    }
+
+    fn capabilities(&self, _: &ThreadKey) -> Capabilities {
+        Capabilities { buttons: false, text_chars_max: 1000 }
+    }
+
+    fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {
+        let lines = self.lines.lock().expect("no test panics here").take();
+        Box::pin(async move {
+            let mut lines = lines.expect("heard once");
+            let mut stop = stop;
+            loop {
+                let line = tokio::select! {
+                    line = lines.recv() => line,
+                    () = &mut stop => return Ended::Stopped,
+                };
+                let Some(line) = line else { return Ended::InputOver };
+                let admission = ingress.accept(line).await.expect("the database works");
+                self.admitted.send(admission).await.expect("the test listens");
+            }
+        })
+    }
+
+    fn deliver<'a>(&'a self, _: &'a str, message: &'a Cleared<Outgoing>, repeat: bool) -> BoxFuture<'a, Delivery> {
+        Box::pin(async move {
+            let outcome = self.outcomes.lock().expect("no test panics here").pop_front();
+            self.delivered.send((plain(message.get()), repeat)).await.expect("the test listens");
+            outcome.unwrap_or(Delivery::Sent(vec!["1".to_owned()]))
+        })
+    }
+
+    fn answered(&self, signal: &SignalId) {
+        self.answered.try_send(signal.clone()).expect("the test listens");
+    }
+}
+
+/// Tools that find one host, read its load, hang on `file` until they are let go, and break on `run`.
+struct Lab {
+    go: Arc<Notify>,
+}
+
+impl Tools for Lab {
+    fn call(&self, call: Cleared<ToolCall>) -> BoxFuture<'_, Envelope> {
+        Box::pin(async move {
+            let data = match call.get().name().as_str() {
+                "lab_find.host" => json!({ "resources": [resource("host:web-1", "web-1")] }),
+                "lab_read.load" => json!({ "load": "0.5" }),
+                "lab_read.file" => {
+                    self.go.notified().await;
+                    json!({})
+                }
+                other => panic!("a tool that breaks: {other}"),
+            };
+            Envelope::success(data, Meta { observed_at: 1, left_out: String::new() })
+        })
+    }
+}
+
+/// Everybody may everything, and the name `breaker` breaks the core.
+struct Anybody;
+
+impl Rights for Anybody {
+    fn may(&self, actor: &Actor, _: &ThreadKey, _: &Right) -> bool {
+        assert_ne!(actor.id.as_str(), "breaker", "planted");
+        true
+    }
+
+    fn roles(&self, _: &Actor) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A running engine and the test's ends of its platform.
+struct Bench {
+    say: Option<mpsc::Sender<Signal>>,
+    admitted: mpsc::Receiver<Admission>,
+    delivered: mpsc::Receiver<(String, bool)>,
+    answered: mpsc::Receiver<SignalId>,
+    go: Arc<Notify>,
+    stop: CancellationToken,
+    running: tokio::task::JoinHandle<anyhow::Result<Vec<(Platform, Ended)>>>,
+    directory: tempfile::TempDir,
+    said: u32,
+}
+
+impl Bench {
+    async fn start(outcomes: impl IntoIterator<Item = Delivery>) -> Self {
+        let directory = tempfile::tempdir().expect("a folder for the test");
+        Self::start_in(directory, outcomes).await
+    }
+
+    async fn start_in(directory: tempfile::TempDir, outcomes: impl IntoIterator<Item = Delivery>) -> Self {
+        let (say, lines) = mpsc::channel(1000);
+        let (admitting, admitted) = mpsc::channel(1000);
+        let (delivering, delivered) = mpsc::channel(1000);
+        let (answering, answered) = mpsc::channel(1000);
+        let adapter = Scripted {
+            lines: Mutex::new(Some(lines)),
+            admitted: admitting,
+            outcomes: Mutex::new(outcomes.into_iter().collect()),
+            delivered: delivering,
+            answered: answering,
+        };
+        let go = Arc::new(Notify::new());
+        let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
+        let store = Store::open(&url).await.expect("a database");
+        let tools = Arc::new(Lab { go: Arc::clone(&go) });
+        let parts = Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2 };
+        let (engine, stop) = (Engine::new(parts), CancellationToken::new());
+        let stopping = stop.clone();
+        let running = tokio::spawn(async move { engine.run(stopping).await });
+        Self { say: Some(say), admitted, delivered, answered, go, stop, running, directory, said: 0 }
+    }
+
+    /// Says something and waits until it was taken or refused.
+    async fn say(&mut self, thread: &str, actor: &str, text: &str) -> Admission {
+        self.said += 1;
+        self.say_as(&format!("e{}", self.said), thread, actor, text).await
+    }
+
+    async fn say_as(&mut self, event: &str, thread: &str, actor: &str, text: &str) -> Admission {
+        let mut line = signal(event, actor, text);
+        line.thread = thread_key(thread);
+        self.say.as_ref().expect("not ended").send(line).await.expect("it runs");
+        within(self.admitted.recv()).await.expect("it runs")
+    }
+
+    async fn next(&mut self) -> (String, bool) {
+        within(self.delivered.recv()).await.expect("it runs")
+    }
+
+    /// Ends the input and waits for the end.
+    async fn end(mut self) -> (BTreeMap<&'static str, u64>, tempfile::TempDir) {
+        self.say = None;
+        within(self.running).await.expect("it does not panic").expect("it ends well");
+        let url = sqlite_url(&self.directory.path().join("engine.db")).expect("a plain path");
+        let counts = Store::open(&url).await.expect("a database").counts().await.expect("it counts");
+        let counts = [("open", counts.open), ("done", counts.done), ("sent", counts.sent), ("failed", counts.failed)];
+        (counts.into_iter().collect(), self.directory)
+    }
+}
+
+fn world() -> World {
+    let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
+    let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
+    World {
+        registry: Arc::new(registry),
+        intents,
+        rights: Box::new(Anybody),
+        limits: Limits::default(),
+        own: OwnDeployment::default(),
+        vault: Vault::default(),
+        mask: Arc::new(Mask::default()),
+        spokes: Box::new(Vec::new),
+        exact: Mutex::new(ExactRoutes::default()),
+    }
+}
+
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(HANGS, future).await.expect("it hangs")
+}
+
+#[tokio::test]
+async fn a_duplicate_is_answered_once() {
+    let mut bench = Bench::start([]).await;
+    assert!(matches!(bench.say_as("same", "main", "ann", "load").await, Admission::Accepted(_)));
+    assert_eq!(bench.say_as("same", "main", "ann", "load").await, Admission::Duplicate);
+    assert_eq!(bench.next().await, ("The load is 0.5.\n".to_owned(), false));
+    let (counts, _directory) = bench.end().await;
+    assert_eq!(counts, BTreeMap::from([("open", 0), ("done", 1), ("sent", 1), ("failed", 0)]));
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_stores_nothing_and_delays_nobody_else() {
+    // CARD-09: the queue holds two; one more is being worked on.
+    let mut bench = Bench::start([]).await;
+    assert!(matches!(bench.say("slow", "ann", "show file /x").await, Admission::Accepted(_)));
+    let mut taken = 1;
+    let refused = loop {
+        match bench.say("slow", "ann", "load").await {
+            Admission::Accepted(_) => taken += 1,
+            other => break other,
+        }
+    };
+    assert_eq!(refused, Admission::Busy);
+    assert!((3..=4).contains(&taken), "{taken} were taken");
+    bench.say("other", "bob", "load").await;
+    assert_eq!(bench.next().await.0, "The load is 0.5.\n", "another thread is not kept waiting");
+    bench.go.notify_one();
+    assert_eq!(bench.next().await.0, "There is nothing to show.\n", "in a thread the order holds");
+    for _ in 1..taken {
+        assert_eq!(bench.next().await.0, "The load is 0.5.\n");
+    }
+    let (counts, _directory) = bench.end().await;
+    assert_eq!(counts["done"], taken + 1, "what was refused was not stored");
+}
+
+#[tokio::test]
+async fn deliveries_end_as_the_platform_says() {
+    let outcomes = [
+        Delivery::RetryAfter(20),
+        Delivery::Ambiguous("the line broke".to_owned()),
+        Delivery::Sent(Vec::new()),
+        Delivery::Permanent("the room is gone".to_owned()),
+    ];
+    let mut bench = Bench::start(outcomes).await;
+    bench.say("main", "ann", "load").await;
+    let load = "The load is 0.5.\n".to_owned();
+    assert_eq!(bench.next().await, (load.clone(), false));
+    assert_eq!(bench.next().await, (load.clone(), false), "a wait is no attempt that may have come through");
+    assert_eq!(bench.next().await, (load.clone(), true), "what may have come through says that it is a repeat");
+    bench.say("main", "ann", "load").await;
+    assert_eq!(bench.next().await, (load, false));
+    for _ in 0..2 {
+        within(bench.answered.recv()).await.expect("both are over, the undeliverable one too");
+    }
+    let (counts, _directory) = bench.end().await;
+    assert_eq!(counts, BTreeMap::from([("open", 0), ("done", 2), ("sent", 1), ("failed", 1)]));
+}
+
+#[tokio::test]
+async fn what_panics_takes_nobody_else_with_it() {
+    let mut bench = Bench::start([]).await;
+    bench.say("main", "breaker", "load").await;
+    let (notice, _) = bench.next().await;
+    assert!(notice.contains("I could not finish “load”"), "{notice}");
+    bench.say("main", "ann", "run uptime").await;
+    let (broken, _) = bench.next().await;
+    assert!(broken.contains("EXECUTION_FAILED"), "{broken}");
+    bench.say("main", "ann", "load").await;
+    assert_eq!(bench.next().await.0, "The load is 0.5.\n", "the thread goes on");
+    let (counts, _directory) = bench.end().await;
+    assert_eq!((counts["done"], counts["open"]), (3, 0));
+}
+
+#[tokio::test]
+async fn what_was_accepted_is_answered_by_the_next_process() {
+    // Invariant 7: the process stops while a request runs; the next one takes it up and says what it answers.
+    let mut bench = Bench::start([]).await;
+    bench.say("main", "ann", "show file /x").await;
+    bench.running.abort();
+    bench.stop.cancel();
+    let _aborted = within(&mut bench.running).await;
+    let mut bench = Bench::start_in(bench.directory, []).await;
+    bench.go.notify_one();
+    let (answer, _) = bench.next().await;
+    assert_eq!(answer, "You asked “show file /x” before I was restarted.\nThere is nothing to show.\n");
+    within(bench.answered.recv()).await.expect("it is answered");
+    let (counts, _directory) = bench.end().await;
+    assert_eq!((counts["done"], counts["open"], counts["sent"]), (1, 0, 1));
+}
