@@ -110,7 +110,7 @@ mod tests {
     fn the_command_line_is_sound_and_every_part_of_it_is_explained() {
         let command = Cli::command();
         command.clone().debug_assert();
-        let parts = command.get_arguments().chain(command.get_subcommands().flat_map(|sub| sub.get_arguments()));
+        let parts = command.get_arguments().chain(command.get_subcommands().flat_map(clap::Command::get_arguments));
         let unexplained: Vec<&str> =
             parts.filter(|arg| arg.get_help().is_none()).map(|arg| arg.get_id().as_str()).collect();
         assert!(unexplained.is_empty(), "{unexplained:?}");

@@ -1,6 +1,6 @@
 //! Decides, never does: everything that says what may happen, with no tokio, no SQL, no HTTP, no clock, no randomness and
 //! no files. Time and chance are arguments ([`signal::Now`]); what a decision needs from outside is in [`env::Env`]; the
-//! one way in is [`step`]. Adapters and the shell depend on this crate, and it depends on nobody of ours.
+//! one way in is [`step()`]. Adapters and the shell depend on this crate, and it depends on nobody of ours.
 //!
 //! # Invariants
 //!

@@ -9,7 +9,7 @@ pub(super) const FACTS_MAX: usize = 60;
 /// The most characters of all values together (KNO-04).
 pub(super) const CHARS_MAX: usize = 2_000;
 /// The most characters of one value (KNO-04).
-pub(super) const VALUE_CHARS_MAX: usize = 200;
+pub const VALUE_CHARS_MAX: usize = 200;
 
 /// What a fact is about (KNO-02).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
