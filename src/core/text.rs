@@ -106,6 +106,29 @@ fn is_pictograph(c: char) -> bool {
         | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
 }
 
+/// How many typing mistakes lie between two words: letters put in, left out, changed, or two neighbours swapped.
+pub fn mistakes(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i.saturating_add(1)];
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX);
+            let replaced = at(&last, j).saturating_add(usize::from(x != y));
+            let removed = at(&last, j.saturating_add(1)).saturating_add(1);
+            let added = at(&row, j).saturating_add(1);
+            let swapped = match (i.checked_sub(1), j.checked_sub(1)) {
+                (Some(h), Some(k)) if a.get(h) == Some(y) && b.get(k) == Some(x) => at(&before, k).saturating_add(1),
+                (Some(_) | None, _) => usize::MAX,
+            };
+            row.push(replaced.min(removed).min(added).min(swapped));
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -242,6 +265,22 @@ mod tests {
             let harmless = defuse_mentions(&text);
             prop_assert!(!mentions_everyone(&harmless), "{harmless}");
             prop_assert!(!mentions_everyone(&one_line(&harmless, 12)));
+        }
+    }
+
+    #[test]
+    fn mistakes_are_counted_as_a_hand_makes_them() {
+        let table = [
+            ("usgae", "usage", 1),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("abc", "abc", 0),
+            ("kitten", "sitting", 3),
+            ("ü", "u", 1),
+            ("stoer", "store", 1),
+        ];
+        for (typed, meant, expected) in table {
+            assert_eq!(mistakes(typed, meant), expected, "{typed} / {meant}");
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::spelling::distance;
 use crate::port::Similarity;
+use crate::text;
 
 /// From where on a suggestion is worth making, in thousandths. Two commands that share a third of their trigrams look
 /// alike to a person; chosen on the shipped intents, whose unrelated pairs stay below.
@@ -49,7 +49,7 @@ fn mistyped(a: &str, b: &str) -> u16 {
     if !is_name {
         return 0;
     }
-    let mistakes = distance(a, b);
+    let mistakes = text::mistakes(a, b);
     if mistakes > MISTAKES_MAX {
         return 0;
     }

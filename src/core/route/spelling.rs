@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::text::mistakes;
+
 /// Shorter words are left alone: too many others are near them.
 const CHARS_MIN: usize = 4;
 
@@ -32,7 +34,7 @@ fn nearest<'a>(word: &str, vocabulary: &'a BTreeSet<String>) -> Option<&'a str> 
     let allowed = if lower.chars().count() >= 7 { 2 } else { 1 };
     let known = vocabulary.iter().filter(|known| known.chars().all(char::is_alphabetic));
     let mut near: Vec<(usize, &String)> =
-        known.map(|known| (distance(&lower, known), known)).filter(|(far, _)| *far <= allowed).collect();
+        known.map(|known| (mistakes(&lower, known), known)).filter(|(far, _)| *far <= allowed).collect();
     near.sort();
     match near.as_slice() {
         [] => None,
@@ -40,29 +42,6 @@ fn nearest<'a>(word: &str, vocabulary: &'a BTreeSet<String>) -> Option<&'a str> 
         // Two words equally near: nobody knows which was meant.
         [(first, word), (second, _), ..] => (first < second).then_some(word.as_str()),
     }
-}
-
-/// How many insertions, deletions, replacements or swaps of neighbours lie between two words.
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i.saturating_add(1)];
-        for (j, y) in b.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX);
-            let replaced = at(&last, j).saturating_add(usize::from(x != y));
-            let removed = at(&last, j.saturating_add(1)).saturating_add(1);
-            let added = at(&row, j).saturating_add(1);
-            let swapped = match (i.checked_sub(1), j.checked_sub(1)) {
-                (Some(h), Some(k)) if a.get(h) == Some(y) && b.get(k) == Some(x) => at(&before, k).saturating_add(1),
-                (Some(_) | None, _) => usize::MAX,
-            };
-            row.push(replaced.min(removed).min(added).min(swapped));
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -83,12 +62,5 @@ mod tests {
         for (typed, expected) in table {
             assert_eq!(corrected(typed, &vocabulary).as_deref(), expected, "{typed}");
         }
-    }
-
-    #[test]
-    fn a_swap_is_one_mistake() {
-        assert_eq!(distance("usgae", "usage"), 1);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "abc"), 0);
     }
 }

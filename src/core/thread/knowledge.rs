@@ -1,6 +1,7 @@
 //! What one thread has learnt from tool answers: short facts, bounded, extracted without a model (KNO-06). Nothing here
 //! counts as a reading: a fact never verifies a write and never stands in for a fresh look (C-08).
 
+use crate::answer::FACT_CHARS_MAX;
 use crate::resource::ResourceId;
 use crate::text;
 
@@ -8,8 +9,6 @@ use crate::text;
 pub(super) const FACTS_MAX: usize = 60;
 /// The most characters of all values together (KNO-04).
 pub(super) const CHARS_MAX: usize = 2_000;
-/// The most characters of one value (KNO-04).
-pub const VALUE_CHARS_MAX: usize = 200;
 
 /// What a fact is about (KNO-02).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub struct Fact {
     pub category: Category,
     /// `kind:host:uid:attr` (KNO-03).
     pub key: String,
-    /// At most [`VALUE_CHARS_MAX`] characters.
+    /// At most [`FACT_CHARS_MAX`] characters.
     pub value: String,
     /// When the tool looked, in milliseconds since the Unix epoch.
     pub observed_at: i64,
@@ -55,7 +54,7 @@ impl Knowledge {
     /// Keeps a fact; one with the same key is replaced. What is over the caps goes, the oldest first; facts of this turn
     /// and the one before go last (KNO-05), but they do go: the hard cap wins (C-14).
     pub fn learn(&mut self, mut fact: Fact) {
-        fact.value = text::cut(&fact.value, VALUE_CHARS_MAX);
+        fact.value = text::cut(&fact.value, FACT_CHARS_MAX);
         self.facts.retain(|known| known.key != fact.key);
         let turn = fact.turn;
         self.facts.push(fact);
@@ -129,7 +128,7 @@ mod tests {
             knowledge.learn(fact(&format!("host:web-1:x{n}"), &"ä".repeat(500), 1));
         }
         assert!(knowledge.chars() <= CHARS_MAX);
-        assert!(knowledge.facts.iter().all(|fact| fact.value.chars().count() <= VALUE_CHARS_MAX));
+        assert!(knowledge.facts.iter().all(|fact| fact.value.chars().count() <= FACT_CHARS_MAX));
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod state;
 pub use budget::Budget;
 pub use entities::{Entities, Entity, It};
 pub use fsm::{Event, Fsm, OpenWrite, PendingRecovery, State, may_execute, next};
-pub use knowledge::{Category, Fact, Knowledge, VALUE_CHARS_MAX};
+pub use knowledge::{Category, Fact, Knowledge};
 pub use prefetch::{BRIEF_CHARS_MAX, Mention, brief, mentions};
 pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
 pub use state::ThreadState;

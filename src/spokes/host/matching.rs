@@ -3,6 +3,7 @@
 
 use countersign_core::envelope::Suggestion;
 use countersign_core::resource::Resource;
+use countersign_core::text::mistakes;
 use serde_json::json;
 
 use super::answer::Found;
@@ -76,12 +77,12 @@ fn fit(query: &str, thing: &Resource) -> Option<Fit> {
 
 /// The names most like the query, nearest first. Names are (name, id).
 pub(super) fn nearest<'a>(query: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Suggestion> {
-    let query: Vec<char> = query.to_lowercase().chars().take(COMPARED_CHARS_MAX).collect();
-    let distance_max = slips_max(query.len());
+    let query: String = query.to_lowercase().chars().take(COMPARED_CHARS_MAX).collect();
+    let mistakes_max = slips_max(query.chars().count());
     let mut near: Vec<(usize, &str, &str)> = names
         .filter(|(name, _)| name.chars().count() <= COMPARED_CHARS_MAX)
-        .map(|(name, id)| (distance(&query, &name.to_lowercase()), name, id))
-        .filter(|(distance, ..)| *distance <= distance_max)
+        .map(|(name, id)| (mistakes(&query, &name.to_lowercase()), name, id))
+        .filter(|(made, ..)| *made <= mistakes_max)
         .collect();
     near.sort_unstable();
     near.dedup_by_key(|(_, name, _)| *name);
@@ -89,31 +90,13 @@ pub(super) fn nearest<'a>(query: &str, names: impl Iterator<Item = (&'a str, &'a
     near.into_iter().map(|(_, name, id)| Suggestion { name: name.to_owned(), id: id.to_owned() }).collect()
 }
 
-/// How many letters may differ: two swapped letters count as two, and of a short word too little would be left.
+/// How many mistakes a name may hold: of a short word too little would be left.
 const fn slips_max(letters: usize) -> usize {
     match letters {
         0..4 => 1,
         4..9 => 2,
         _ => letters / 3,
     }
-}
-
-/// How many letters must be put in, left out or changed (Levenshtein), one row of the table at a time.
-fn distance(from: &[char], to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=from.len()).collect();
-    for (done, letter) in to.chars().enumerate() {
-        let mut diagonal = done;
-        let mut left = done + 1;
-        let mut next = vec![left];
-        for (index, other) in from.iter().enumerate() {
-            let above = row.get(index + 1).copied().unwrap_or(usize::MAX - 1);
-            left = (diagonal + usize::from(*other != letter)).min(above + 1).min(left + 1);
-            next.push(left);
-            diagonal = above;
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -173,11 +156,5 @@ mod tests {
         let found = answer(Some("worker"), &things, "processes");
         assert_eq!(found.data().pointer("/resources").and_then(|r| r.as_array()).map(Vec::len), Some(50));
         assert_eq!(found.left_out(), "50 of 60 processes are shown; give a longer name to see others");
-    }
-
-    #[test]
-    fn distances_are_right() {
-        let of = |from: &str, to: &str| distance(&from.chars().collect::<Vec<_>>(), to);
-        assert_eq!((of("kitten", "sitting"), of("", "abc"), of("abc", ""), of("ü", "u")), (3, 3, 3, 1));
     }
 }
