@@ -56,6 +56,9 @@ enum Command {
         /// Which one
         #[arg(value_enum)]
         name: SpokeName,
+        /// A path that is never read; may be given several times
+        #[arg(long, value_name = "PATH")]
+        keep_out: Vec<PathBuf>,
     },
 }
 
@@ -77,11 +80,19 @@ pub(crate) enum Failed {
 
 /// Runs what the command line says.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and the version are no errors, and are printed as they are.
+        Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) => {
+            say(&format!("countersign: {}", usage_problem(&error)));
+            return ExitCode::from(USAGE);
+        }
+    };
     let done = match cli.command {
         None | Some(Command::Console) => run::run(&cli.run),
         #[cfg(feature = "host")]
-        Some(Command::Spoke { name }) => spoke::serve(name),
+        Some(Command::Spoke { name, keep_out }) => spoke::serve(name, keep_out),
     };
     let (code, error) = match done {
         Ok(()) => (FINE, None),
@@ -92,6 +103,14 @@ pub fn main() -> ExitCode {
         say(&format!("countersign: {error:#}"));
     }
     ExitCode::from(code)
+}
+
+/// What clap says over several lines, on one.
+fn usage_problem(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
+    format!("{}; see `countersign --help`", said.join("; ").trim_start_matches("error: "))
 }
 
 /// Writes a line for people to standard error. Where that is closed there is nobody to tell.

@@ -34,7 +34,7 @@ const SPOKE_START_LIMIT: Duration = Duration::from_secs(10);
 /// Everything that was found in order, and nothing that runs yet.
 struct Prepared {
     config: Config,
-    config_file: Option<PathBuf>,
+    own: Vec<PathBuf>,
     lock: DataLock,
     mask: Arc<Mask>,
     registry: Arc<Registry>,
@@ -69,17 +69,20 @@ fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
     telemetry::start(&config.log, interactive, Arc::clone(&mask))?;
     let registry = Arc::new(load_tools(&config)?);
     let intents = load_intents(&config, &registry)?;
-    let spokes = Arc::new(Spokes::new(spoke_configs(&config)?, &registry)?);
-    let user = OsUser::of_this_process()?;
-    let lock = lock_data_dir(&config.data_dir()?)?;
+    let data_dir = config.data_dir()?;
     let config_file = args.config.clone().or_else(|| Some(options.cwd.join("countersign.toml")));
-    Ok(Prepared { config, config_file, lock, mask, registry, intents, spokes, user, machine: machine_name() })
+    let own = own_paths(&config, config_file, &data_dir);
+    let spokes = Arc::new(Spokes::new(spoke_configs(&config, &own)?, &registry)?);
+    let user = OsUser::of_this_process()?;
+    let lock = lock_data_dir(&data_dir)?;
+    Ok(Prepared { config, own, lock, mask, registry, intents, spokes, user, machine: machine_name() })
 }
 
 async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let url = prepared.config.store.database_url(prepared.lock.dir()).map_err(|error| Failed::Usage(error.into()))?;
-    let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
+    // Before the database is made: an address that is taken is to leave nothing behind.
     let _metrics = telemetry::metrics(&prepared.config.metrics).map_err(|error| Failed::Usage(error.into()))?;
+    let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
     let wired = wire(ConsoleWiring {
         thread: &args.thread,
         json: args.json,
@@ -120,7 +123,7 @@ fn world(prepared: &Prepared, wired: &Wired) -> World {
             recently_ms: u64::from(limits.recently_minutes) * 60_000,
             egress_allowed: Vec::new(),
         },
-        own: own_deployment(prepared),
+        own: own_deployment(&prepared.own),
         vault: Vault::default(),
         mask: Arc::clone(&prepared.mask),
         spokes: Box::new(move || spokes.health().into_iter().map(status).collect()),
@@ -128,20 +131,27 @@ fn world(prepared: &Prepared, wired: &Wired) -> World {
     }
 }
 
-/// What belongs to the bot itself: its data and its configuration, by the names they really have.
-fn own_deployment(prepared: &Prepared) -> OwnDeployment {
-    let config = &prepared.config;
+/// What belongs to the bot itself: its data and its configuration.
+fn own_paths(config: &Config, config_file: Option<PathBuf>, data: &Path) -> Vec<PathBuf> {
+    let url = config.store.database_url(data).ok();
+    let file =
+        url.as_ref().and_then(|url| url.expose().strip_prefix("sqlite:")).map(|file| file.trim_start_matches("//"));
+    let database = file.and_then(|file| file.split('?').next()).map(PathBuf::from);
     let named = [
-        prepared.config_file.clone(),
+        config_file,
         config.store.url_file.clone(),
         config.intents.file.clone(),
         config.tools.dir.clone(),
+        database,
+        Some(data.to_owned()),
     ];
-    let mut paths: Vec<PathBuf> = named.into_iter().flatten().collect();
-    paths.push(prepared.lock.dir().to_owned());
-    let real: Vec<PathBuf> = paths.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
-    paths.extend(real);
-    OwnDeployment { paths, resources: Vec::new() }
+    named.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
+}
+
+/// The same, also by the names that it really has.
+fn own_deployment(own: &[PathBuf]) -> OwnDeployment {
+    let real = own.iter().filter_map(|path| std::fs::canonicalize(path).ok());
+    OwnDeployment { paths: own.iter().cloned().chain(real).collect(), resources: Vec::new() }
 }
 
 fn status(health: SpokeHealth) -> SpokeStatus {
@@ -190,17 +200,23 @@ fn read(key: &str, path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("{key}: cannot read {}", path.display()))
 }
 
-fn spoke_configs(config: &Config) -> anyhow::Result<Vec<SpokeConfig>> {
+fn spoke_configs(config: &Config, own: &[PathBuf]) -> anyhow::Result<Vec<SpokeConfig>> {
     let this_binary = std::env::current_exe().context("failed to find this program's own file")?;
     let enabled = config.spokes.iter().filter(|(_, spoke)| spoke.enabled);
     let configs = enabled.map(|(name, spoke)| {
         let (command, args) = match &spoke.command {
             Some(command) => (PathBuf::from(command), spoke.args.clone()),
-            None => (this_binary.clone(), vec!["spoke".to_owned(), name.clone()]),
+            None => (this_binary.clone(), built_in(name, own)),
         };
         SpokeConfig { name: name.clone(), command, args, env: spoke.env.clone(), start_limit: SPOKE_START_LIMIT }
     });
     Ok(configs.collect())
+}
+
+/// A built-in server is told what is the bot's own: it alone sees where a link leads.
+fn built_in(name: &str, own: &[PathBuf]) -> Vec<String> {
+    let keep_out = own.iter().map(|path| format!("--keep-out={}", path.display()));
+    ["spoke".to_owned(), name.to_owned()].into_iter().chain(keep_out).collect()
 }
 
 fn machine_name() -> String {

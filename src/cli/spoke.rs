@@ -3,11 +3,13 @@
 use super::{Failed, SpokeName};
 
 /// Serves until standard input closes.
-pub(super) fn serve(name: SpokeName) -> Result<(), Failed> {
+pub(super) fn serve(name: SpokeName, keep_out: Vec<std::path::PathBuf>) -> Result<(), Failed> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     let served = match name {
-        SpokeName::Host => runtime.block_on(crate::spokes::host::serve(tokio::io::stdin(), tokio::io::stdout())),
+        SpokeName::Host => {
+            runtime.block_on(crate::spokes::host::serve(keep_out, tokio::io::stdin(), tokio::io::stdout()))
+        }
     };
     // A read of standard input cannot be cancelled, and nobody waits for it.
     runtime.shutdown_background();

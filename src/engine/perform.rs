@@ -48,7 +48,7 @@ impl Worker {
             }
         }
         if self.store(&storing, now).await {
-            self.on_stored(storing);
+            self.on_stored(storing).await;
         }
         for call in calls {
             self.call(call);
@@ -80,7 +80,7 @@ impl Worker {
         false
     }
 
-    fn on_stored(&mut self, storing: Storing) {
+    async fn on_stored(&mut self, storing: Storing) {
         let Some((signal, ending)) = storing.ending else {
             if !storing.posts.is_empty() {
                 self.engine.outbox_woken.notify_one();
@@ -100,8 +100,12 @@ impl Worker {
                 self.engine.on_answered(&signal, &platform);
             }
         } else {
-            self.engine.lock_ended().insert(signal);
+            self.engine.lock_ended().insert(signal.clone());
             self.engine.outbox_woken.notify_one();
+            // The outbox may have been awake already, and have sent everything before the line above.
+            if let Some(platform) = platform {
+                self.engine.on_settled(&signal, &platform).await;
+            }
         }
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use countersign_core::secrets::Mask;
 use serde_json::Value;
-use tracing::Subscriber;
+use tracing::{Level, Metadata, Subscriber};
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -31,11 +32,16 @@ fn subscriber<W: Write>(
     // Colours are escape sequences, and those are what a line must not hold.
     let lines = tracing_subscriber::fmt::layer().with_ansi(false);
     let masked = Masked { format: log.format, mask, out };
-    let registry = tracing_subscriber::registry().with(filter);
+    let registry = tracing_subscriber::registry().with(filter).with(filter_fn(carries_no_answers));
     Ok(match log.format {
         LogFormat::Text => Box::new(registry.with(lines.with_writer(masked))),
         LogFormat::Json => Box::new(registry.with(lines.json().with_writer(masked))),
     })
+}
+
+/// The MCP client writes whole answers of tools to its finer levels, in a form that no mask sees through.
+fn carries_no_answers(metadata: &Metadata<'_>) -> bool {
+    *metadata.level() <= Level::WARN || !metadata.target().starts_with("rmcp")
 }
 
 /// Gives each event a writer of its own.

@@ -2,7 +2,11 @@
 //! single room live beside that room.
 
 mod compile;
+mod console;
 mod readme;
+mod secrets;
+mod spoke_trouble;
+mod startup;
 mod store;
 mod support;
 mod tidy;

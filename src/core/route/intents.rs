@@ -132,7 +132,7 @@ impl Intents {
         for (file, content) in files {
             let wrong = |problem: String| IntentsError { file: file.to_owned(), problem };
             let parsed: IntentFile =
-                toml::from_str(content).map_err(|error| wrong(error.to_string().trim().to_owned()))?;
+                toml::from_str(content).map_err(|error| wrong(crate::tool::toml_problem(content, &error)))?;
             for entry in parsed.intents {
                 let (name, patterns) = (entry.name.clone(), entry.patterns.clone());
                 let intent = check(entry, registry).map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
@@ -237,9 +237,15 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     text.split_whitespace().map(str::to_lowercase)
 }
 
+/// A regex error draws the pattern over several lines and says on the last what is wrong.
+fn last_line(error: &str) -> &str {
+    error.lines().last().unwrap_or_default().trim_start_matches("error: ")
+}
+
 fn anchored(pattern: &str) -> Result<Regex, String> {
     // Matched against text in ASCII lower case, so that no pattern needs `(?i)` and none pays for it.
-    Regex::new(&format!("^(?:{pattern})$")).map_err(|error| format!("its pattern `{pattern}` is not valid: {error}"))
+    Regex::new(&format!("^(?:{pattern})$"))
+        .map_err(|error| format!("its pattern `{pattern}` is not valid: {}", last_line(&error.to_string())))
 }
 
 fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {

@@ -148,6 +148,11 @@ fn named_rules() -> Vec<Rule> {
             "private key",
             r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
         ),
+        // What is left of a block whose beginning was cut off, as the last lines of a file are.
+        Rule::new(
+            "private key",
+            r"(?:[A-Za-z0-9+/=]{8,}[ \t]*\r?\n)*[ \t]*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+        ),
         Rule::new(
             "secret",
             // A block scalar of YAML stands on the next line.

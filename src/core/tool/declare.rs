@@ -150,3 +150,10 @@ pub struct FactSpec {
     /// A template like those of [`Show`]; cut to 200 characters (KNO-04).
     pub value: String,
 }
+
+/// What is wrong with a TOML file, on one line: where, and what. It never repeats the file's own text.
+pub(crate) fn toml_problem(content: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| content.get(..span.start));
+    let line = before.map(|before| format!("line {}: ", before.matches('\n').count().saturating_add(1)));
+    format!("{}{}", line.unwrap_or_default(), error.message().replace('\n', ", "))
+}

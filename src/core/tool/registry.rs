@@ -63,7 +63,7 @@ impl Registry {
         for (file, content) in files {
             let wrong = |problem: String| RegistryError { file: file.to_owned(), problem };
             let parsed: ToolFile =
-                toml::from_str(content).map_err(|error| wrong(error.to_string().trim().to_owned()))?;
+                toml::from_str(content).map_err(|error| wrong(super::declare::toml_problem(content, &error)))?;
             for tool in parsed.tools {
                 if !tool.name.starts_with(&format!("{}_", parsed.spoke)) {
                     return Err(wrong(format!(

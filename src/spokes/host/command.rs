@@ -25,6 +25,7 @@ const CONTENT_READERS: [&str; 4] = ["cat", "head", "tail", "wc"];
 /// Runs `args.line`.
 pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let line = checked(call.required("line")?)?;
+    line.iter().try_for_each(|word| host.refuse_own(Path::new(word)))?;
     let words: Vec<&str> = line.iter().map(String::as_str).collect();
     let [program, args @ ..] = words.as_slice() else {
         return Err(Trouble::invalid("line", "the command is empty"));

@@ -36,8 +36,9 @@ pub(super) struct Opened {
 }
 
 /// Reads some lines of a file.
-pub(super) fn read(_host: &ThisHost, call: &Call) -> Answer {
+pub(super) fn read(host: &ThisHost, call: &Call) -> Answer {
     let opened = open(call.required("path")?)?;
+    host.refuse_own(&opened.path)?;
     let (from, count) = (call.count("from").unwrap_or(1), call.count("lines").unwrap_or(100));
     let excerpt =
         lines::forward(BufReader::new(&opened.file), from, count).map_err(|error| Trouble::io(&opened.path, &error))?;

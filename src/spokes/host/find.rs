@@ -38,8 +38,9 @@ struct Seen {
 }
 
 /// Looks into `directory` for entries whose name fits the pattern `name`, at most `depth` levels down.
-pub(super) fn find(_host: &ThisHost, call: &Call) -> Answer {
+pub(super) fn find(host: &ThisHost, call: &Call) -> Answer {
     let root = file::canonical(call.required("directory")?)?;
+    host.refuse_own(&root)?;
     if !root.is_dir() {
         return Err(Trouble::invalid("directory", format!("`{}` is no directory", root.display())));
     }

@@ -18,8 +18,9 @@ const JOURNAL_LIMIT: Duration = Duration::from_secs(15);
 const JOURNAL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// The last lines of a file, or the last that contain a text.
-pub(super) fn tail(_host: &ThisHost, call: &Call) -> Answer {
+pub(super) fn tail(host: &ThisHost, call: &Call) -> Answer {
     let opened = file::open(call.required("path")?)?;
+    host.refuse_own(&opened.path)?;
     let count = call.count("lines").unwrap_or(20);
     let wanted = call.text("contains");
     let excerpt = lines::backward(&opened.file, count, wanted).map_err(|error| Trouble::io(&opened.path, &error))?;

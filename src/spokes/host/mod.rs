@@ -33,12 +33,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 ///
 /// A reader that hangs in the kernel (a dead network file system) keeps its thread beyond the end of the session, so
 /// the caller should leave its runtime with `shutdown_background` or end the process.
-pub async fn serve<I, O>(input: I, output: O) -> anyhow::Result<()>
+pub async fn serve<I, O>(keep_out: Vec<std::path::PathBuf>, input: I, output: O) -> anyhow::Result<()>
 where
     I: AsyncRead + Send + Unpin + 'static,
     O: AsyncWrite + Send + Unpin + 'static,
 {
-    let host = this_host::ThisHost::detect().context("failed to find out the name of this machine")?;
+    let host =
+        this_host::ThisHost::detect().context("failed to find out the name of this machine")?.keeping_out(keep_out);
     let server = server::HostServer::new(Arc::new(host)).context("failed to read the declared tools")?;
     let session = server.serve((input, output)).await.context("failed to begin an MCP session")?;
     session.waiting().await.context("failed to end the MCP session in order")?;

@@ -2,11 +2,13 @@
 //! so that tests can point them at a directory of their own.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::clock::wall_now;
 use countersign_core::resource::{BadResourceId, ResourceId};
+
+use super::answer::Trouble;
 
 /// Where programs are looked for, and the whole `PATH` of what is run. The distribution's own directories come first, so
 /// that nothing in `/usr/local` can stand in for one of its programs.
@@ -19,6 +21,8 @@ pub(super) struct ThisHost {
     pub(super) name: String,
     /// Where it keeps things.
     pub(super) places: Places,
+    /// The bot's own files and folders, by the names they really have: they are never read.
+    pub(super) kept_out: Vec<PathBuf>,
 }
 
 /// Directories that differ between a real machine and a test.
@@ -46,7 +50,22 @@ impl ThisHost {
             logs: PathBuf::from("/var/log"),
             programs: PROGRAM_DIRS.iter().map(PathBuf::from).collect(),
         };
-        Ok(Self { name: sysinfo::System::host_name()?, places })
+        Ok(Self { name: sysinfo::System::host_name()?, places, kept_out: Vec::new() })
+    }
+
+    /// The same, with paths that are never read.
+    pub(super) fn keeping_out(mut self, paths: Vec<PathBuf>) -> Self {
+        let real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        self.kept_out = paths.into_iter().chain(real).collect();
+        self
+    }
+
+    /// Refuses what is the bot's own. Links in the path must have been followed.
+    pub(super) fn refuse_own(&self, real: &Path) -> Result<(), Trouble> {
+        if self.kept_out.iter().any(|kept| real.starts_with(kept)) {
+            return Err(Trouble::forbidden(format!("`{}` belongs to the bot itself", real.display())));
+        }
+        Ok(())
     }
 
     /// The id of the machine itself: what everything on it lives in.
