@@ -1,11 +1,13 @@
 //! The way in: a signal is stored before anything acts on it, and only then does the platform's cursor move on. What an
 //! earlier process accepted and did not answer is taken up again here.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use countersign_core::port::{Admission, BoxFuture, Ingress};
-use countersign_core::signal::{Addressed, Signal, SignalId};
+use countersign_core::signal::{Addressed, Signal, SignalId, Wall};
 use tracing::Instrument;
 
 use super::Engine;
@@ -43,7 +45,7 @@ impl Engine {
             return Ok(Admission::Busy);
         };
         signal.id = SignalId::new(fresh_id());
-        signal.received_at = wall_now();
+        signal.received_at = self.received_now();
         if !self.store.accept(&signal).await.context("failed to store the message")? {
             return Ok(Admission::Duplicate);
         }
@@ -61,10 +63,25 @@ impl Engine {
         if repeats > 0 || !unfinished.is_empty() {
             tracing::info!(messages = repeats, requests = unfinished.len(), "taking up what was left unfinished");
         }
-        self.open.send_modify(|open| *open = open.saturating_add(unfinished.len()));
+        if let Some(latest) = unfinished.last() {
+            self.last_received.fetch_max(latest.signal.received_at.0, Ordering::Relaxed);
+        }
+        let owing = self.store.owing().await?;
+        self.open.send_modify(|open| *open = open.saturating_add(unfinished.len()).saturating_add(owing.len()));
+        // Their answers are stored and not out; the outbox takes them up.
+        self.lock_ended().extend(owing);
+        // Nothing new enters these threads before what was left: it would be answered out of order.
+        let mut closed = BTreeMap::new();
+        for left in &unfinished {
+            if !closed.contains_key(&left.signal.thread) {
+                let entrance = self.thread(&left.signal).entrance.lock_owned().await;
+                closed.insert(left.signal.thread.clone(), entrance);
+            }
+        }
         let engine = Arc::clone(self);
         // In a task of its own: there may be more of them than a queue holds.
         self.tasks.spawn(async move {
+            let _closed = closed;
             for left in unfinished {
                 let handle = engine.thread(&left.signal);
                 let job = Job { signal: left.signal, recovered: true };
@@ -75,6 +92,15 @@ impl Engine {
             }
         });
         Ok(())
+    }
+
+    /// The time of acceptance: the wall clock's, and later than that of every signal before, also where two come within a
+    /// millisecond or the clock is set back. The order of the inbox after a restart is the order of these times.
+    fn received_now(&self) -> Wall {
+        let now = wall_now().0;
+        let later = |last: i64| now.max(last.saturating_add(1));
+        let last = self.last_received.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(later(last)));
+        Wall(last.map_or(now, later))
     }
 
     /// The thread's queue; begins the thread where it is idle or new.

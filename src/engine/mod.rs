@@ -8,6 +8,7 @@ mod world;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub struct Engine {
     threads: Mutex<BTreeMap<ThreadKey, Handle>>,
     /// Requests that have ended and whose messages may still be on their way.
     ended: Mutex<BTreeSet<SignalId>>,
+    /// The latest time of acceptance given out.
+    last_received: AtomicI64,
     /// How many accepted signals are not answered yet.
     open: watch::Sender<usize>,
     outbox_woken: Notify,
@@ -75,6 +78,7 @@ impl Engine {
             queue_max: parts.queue_max,
             threads: Mutex::default(),
             ended: Mutex::default(),
+            last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
             outbox_woken: Notify::new(),
             stopping: CancellationToken::new(),

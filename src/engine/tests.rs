@@ -117,8 +117,9 @@ struct Bench {
     delivered: mpsc::Receiver<(String, bool)>,
     answered: mpsc::Receiver<SignalId>,
     go: Arc<Notify>,
-    stop: CancellationToken,
     running: tokio::task::JoinHandle<anyhow::Result<Vec<(Platform, Ended)>>>,
+    /// The engine's own, so that all of it can be gone at once, as when a process is killed.
+    process: Option<tokio::runtime::Runtime>,
     directory: tempfile::TempDir,
     said: u32,
 }
@@ -143,13 +144,16 @@ impl Bench {
         };
         let go = Arc::new(Notify::new());
         let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
-        let store = Store::open(&url).await.expect("a database");
+        let process = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let process = process.expect("a runtime");
         let tools = Arc::new(Lab { go: Arc::clone(&go) });
-        let parts = Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2 };
-        let (engine, stop) = (Engine::new(parts), CancellationToken::new());
-        let stopping = stop.clone();
-        let running = tokio::spawn(async move { engine.run(stopping).await });
-        Self { say: Some(say), admitted, delivered, answered, go, stop, running, directory, said: 0 }
+        let running = process.spawn(async move {
+            let store = Store::open(&url).await.expect("a database");
+            let parts = Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2 };
+            Engine::new(parts).run(CancellationToken::new()).await
+        });
+        let process = Some(process);
+        Self { say: Some(say), admitted, delivered, answered, go, running, process, directory, said: 0 }
     }
 
     /// Says something and waits until it was taken or refused.
@@ -169,10 +173,18 @@ impl Bench {
         within(self.delivered.recv()).await.expect("it runs")
     }
 
+    /// Everything of the engine is gone, wherever it was; its database stays.
+    async fn killed(mut self) -> tempfile::TempDir {
+        self.process.take().expect("it runs").shutdown_background();
+        let _gone = within(self.running).await;
+        self.directory
+    }
+
     /// Ends the input and waits for the end.
     async fn end(mut self) -> (BTreeMap<&'static str, u64>, tempfile::TempDir) {
         self.say = None;
         within(self.running).await.expect("it does not panic").expect("it ends well");
+        self.process.take().expect("it ran").shutdown_background();
         let url = sqlite_url(&self.directory.path().join("engine.db")).expect("a plain path");
         let counts = Store::open(&url).await.expect("a database").counts().await.expect("it counts");
         let counts = [("open", counts.open), ("done", counts.done), ("sent", counts.sent), ("failed", counts.failed)];
@@ -278,14 +290,23 @@ async fn what_was_accepted_is_answered_by_the_next_process() {
     // Invariant 7: the process stops while a request runs; the next one takes it up and says what it answers.
     let mut bench = Bench::start([]).await;
     bench.say("main", "ann", "show file /x").await;
-    bench.running.abort();
-    bench.stop.cancel();
-    let _aborted = within(&mut bench.running).await;
-    let mut bench = Bench::start_in(bench.directory, []).await;
+    let mut bench = Bench::start_in(bench.killed().await, []).await;
     bench.go.notify_one();
     let (answer, _) = bench.next().await;
     assert_eq!(answer, "You asked “show file /x” before I was restarted.\nThere is nothing to show.\n");
     within(bench.answered.recv()).await.expect("it is answered");
+    let (counts, _directory) = bench.end().await;
+    assert_eq!((counts["done"], counts["open"], counts["sent"]), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn an_answer_that_was_stored_and_not_sent_is_ended_by_the_next_process() {
+    let mut bench = Bench::start([Delivery::Retryable("the line is down".to_owned())]).await;
+    bench.say("main", "ann", "load").await;
+    bench.next().await;
+    let mut bench = Bench::start_in(bench.killed().await, []).await;
+    assert_eq!(bench.next().await.0, "The load is 0.5.\n");
+    within(bench.answered.recv()).await.expect("the platform is told");
     let (counts, _directory) = bench.end().await;
     assert_eq!((counts["done"], counts["open"], counts["sent"]), (1, 0, 1));
 }

@@ -153,6 +153,16 @@ impl Store {
         let owed = row.and_then(|row| row.try_get::<i64, _>(0));
         Ok(owed.map_err(StoreError::while_doing("counting what is owed"))?.unsigned_abs())
     }
+
+    /// Every signal whose request has ended and whose messages are not all out: what an earlier process still owes. Reads.
+    pub async fn owing(&self) -> Result<Vec<SignalId>, StoreError> {
+        let sql = "SELECT DISTINCT outbox.signal FROM outbox JOIN inbox ON inbox.id = outbox.signal \
+                   WHERE outbox.state IN ('pending', 'sending') AND inbox.state = 'done'";
+        let rows = sqlx::query(sql).fetch_all(&self.read).await;
+        let owing =
+            rows.and_then(|rows| rows.iter().map(|row| row.try_get::<String, _>(0).map(SignalId::new)).collect());
+        owing.map_err(StoreError::while_doing("reading what is owed"))
+    }
 }
 
 /// Stores a step's messages. Threads are taken in the order of their keys, so that two transactions never wait for each

@@ -3,6 +3,7 @@
 
 mod compile;
 mod console;
+mod kill;
 mod readme;
 mod secrets;
 mod spoke_trouble;
