@@ -214,6 +214,22 @@ fn a_failed_call_is_diagnosed_and_a_lost_thing_is_forgotten() {
 }
 
 #[test]
+fn what_a_tool_server_refuses_is_a_refusal_and_recorded() {
+    // SEC-02: the last check stands beside the executor.
+    let mut world = World::with_fleet();
+    let refused = Envelope::blocked(Code::PolicyBlocked, "`/x` leads to a private key", Details::default());
+    world.script.answers.insert("lab_read.file".to_owned(), refused);
+    let told = world.say("show file /x");
+    insta::assert_snapshot!(told.said, @r#"
+    refused: `/x` leads to a private key.
+    (POLICY_BLOCKED, gate `spoke`)
+    "#);
+    assert!(told.counted.iter().any(|c| c.contains("gate_block_total") && c.contains("spoke")), "{:?}", told.counted);
+    assert!(told.effects.iter().any(|e| e.contains("refused") && e.contains("spoke")), "{:?}", told.effects);
+    assert!(world.say("why").said.contains("stopped by spoke (POLICY_BLOCKED)"));
+}
+
+#[test]
 fn only_discoveries_add_to_the_context() {
     // RES-02: a read that claims resources adds nothing.
     let mut world = World::with_fleet();

@@ -24,7 +24,9 @@ fn assert_is_for_people(question: &str, answer: &Answer) {
     let lead = lead.and_then(|block| block["text"].as_str()).unwrap_or_default();
     assert!(!lead.contains(['{', '}']) && !lead.contains("unknown"), "{question:?} leads with {lead}");
     if ["failed", "refused"].contains(&answer.mark()) {
-        assert!(lead.starts_with(char::is_uppercase) && lead.contains(". "), "{question:?} is no sentence: {lead}");
+        let (sentence, code) = lead.split_once('\n').unwrap_or_default();
+        assert!(sentence.contains(' ') && sentence.ends_with('.'), "{question:?} is no sentence: {lead}");
+        assert!(code.starts_with('('), "{question:?} has no code: {lead}");
     }
 }
 
@@ -246,7 +248,7 @@ fn a_folder_of_a_hundred_thousand_files_is_shown_in_part() {
     assert!(text.starts_with(&format!("{} has 100000 matches.\n", folder.display())), "{text}");
     assert!(text.len() < 16 * 1024 && text.lines().count() < 250, "{} bytes", text.len());
     let more = text.lines().last().unwrap_or_default();
-    insta::assert_snapshot!(more, @"200 of 100000 matches are shown; give a narrower `name`, like *.log");
+    insta::assert_snapshot!(more, @"200 of 100000 matches are shown; ask for a narrower name, like `find *.log in FOLDER`.");
 }
 
 #[test]

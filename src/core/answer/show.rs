@@ -51,9 +51,10 @@ pub fn show(show: &Show, args: &Map<String, Value>, envelope: &Envelope, mask: &
     }
     let rows_max = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
     let rows_max = rows_max.map_or(ROWS_MAX, |limit| limit.clamp(ROWS_MAX, ROWS_ASKED_MAX));
-    let showing = Showing { show, scope: Scope::new(mask, &envelope.data, Some(args)), mask, rows_max };
-    let mut blocks = showing.blocks();
-    if !envelope.meta.left_out.trim().is_empty() {
+    let tool_left_out = !envelope.meta.left_out.trim().is_empty();
+    let scope = Scope::new(mask, &envelope.data, Some(args));
+    let mut blocks = Showing { show, scope, mask, rows_max, tool_left_out }.blocks();
+    if tool_left_out {
         blocks.push(Block::Text { text: as_sentence(&clean::line(mask, &envelope.meta.left_out, VALUE_CHARS_MAX)) });
     }
     blocks
@@ -74,6 +75,7 @@ struct Showing<'a> {
     scope: Scope,
     mask: &'a Mask,
     rows_max: usize,
+    tool_left_out: bool,
 }
 
 impl Showing<'_> {
@@ -109,6 +111,8 @@ impl Showing<'_> {
 
     fn how_to_see_more(&self, shown: &str) -> String {
         match &self.show.more {
+            // What the tool itself left out is said after this, and says how to see more.
+            Some(_) if self.tool_left_out => shown.to_owned(),
             Some(more) => format!("{shown} To see more: {}", self.sentence(more)),
             None => shown.to_owned(),
         }
@@ -143,8 +147,16 @@ impl Showing<'_> {
         let shown: Vec<&Value> = rows.iter().take(self.rows_max).collect();
         let columns = table.columns.iter().map(|column| heading(column, &shown)).collect();
         let cells = |row: &&Value| table.columns.iter().map(|column| self.cell(column, row)).collect();
-        let left_out = (rows.len() > self.rows_max).then(|| format!("{} of {} shown.", self.rows_max, rows.len()));
+        let left_out = (rows.len() > self.rows_max).then(|| self.rows_shown(rows.len()));
         Part::Full(Block::Table { columns, rows: shown.iter().map(cells).collect() }, left_out)
+    }
+
+    fn rows_shown(&self, all: usize) -> String {
+        if self.tool_left_out {
+            // The tool's own count is the whole one; a second would contradict it.
+            return format!("The first {} are shown here.", self.rows_max);
+        }
+        format!("{} of {all} shown.", self.rows_max)
     }
 
     fn cell(&self, column: &Column, row: &Value) -> String {

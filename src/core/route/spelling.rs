@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::text::mistakes;
 
 /// Shorter words are left alone: too many others are near them.
-const CHARS_MIN: usize = 4;
+const CHARS_MIN: usize = 3;
 
 /// The text with every misspelt word replaced, or nothing where none was. Words with digits or path characters are
 /// arguments, not words.

@@ -118,8 +118,9 @@ fn on_result(
     envelope: &Envelope,
 ) {
     if let Some(failure) = &envelope.error {
-        on_failure(turn, &request, &procedure, failure);
-        turn.say(&mut request, Mark::Failed, Claim::Nothing, answer::failure(failure, None, turn.env.mask));
+        let gate = on_failure(turn, &mut request, &procedure, failure);
+        let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
+        turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
         turn.finish(request, Ending::Answered);
         return;
     }
@@ -133,14 +134,20 @@ fn on_result(
     }
 }
 
-fn on_failure(turn: &mut Turn<'_>, request: &Request, procedure: &Procedure, failure: &Failure) {
+/// What a failed call leads to. Returns the gate's name where it was no failure but a refusal, by the tool server itself.
+fn on_failure(
+    turn: &mut Turn<'_>,
+    request: &mut Request,
+    procedure: &Procedure,
+    failure: &Failure,
+) -> Option<&'static str> {
     if let (Code::NotFound, Stage::Act(Some(target))) = (failure.code, &procedure.stage) {
         // It was there and is gone: the thread has lost it (invariant 1).
         turn.state.resolved.lose(target);
         turn.state.knowledge.forget(target);
     }
-    if failure.blocked {
-        // A tool server has its own last check beside the executor (SEC-02); what it refuses is recorded like a gate's.
+    // A tool server has its own last check beside the executor (SEC-02); what it refuses is recorded like a gate's.
+    failure.blocked.then(|| {
         let gate = "spoke";
         turn.count("gate_block_total", &[("gate", gate), ("code", failure.code.as_str()), ("tool", &procedure.tool)]);
         let refusal =
@@ -148,7 +155,11 @@ fn on_failure(turn: &mut Turn<'_>, request: &Request, procedure: &Procedure, fai
         let call = format!("{}.{}", procedure.tool, procedure.action);
         let about = AuditAbout { call: &call, target: None, detail: &failure.message, refusal: Some(&refusal) };
         turn.audit("refused", &request.signal, about);
-    }
+        if let Some(judged) = request.judged.last_mut() {
+            judged.refusal = Some(refusal);
+        }
+        gate
+    })
 }
 
 /// Takes what a discovery found into the context. Only discoveries add to it (RES-02); a record that is not sound is left

@@ -136,11 +136,7 @@ impl ArgSpec {
                 text(value).filter(|t| self.fits(t)).map(Value::from)
             }
         };
-        cast.ok_or_else(|| ArgError::Wrong {
-            name: name.to_owned(),
-            wanted: self.wanted(),
-            got: shorten(&value.to_string()),
-        })
+        cast.ok_or_else(|| ArgError::Wrong { name: name.to_owned(), wanted: self.wanted(), got: shown(value) })
     }
 
     fn in_range(&self, number: i64) -> bool {
@@ -216,6 +212,11 @@ fn known(declared: &BTreeMap<String, ArgSpec>) -> String {
     declared.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// A given value for an error message: a text in quotes, anything else as JSON.
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| shorten(&value.to_string()), |text| format!("“{}”", shorten(text)))
+}
+
 /// Untrusted text for an error message: escaped, at most 60 characters.
 fn shorten(text: &str) -> String {
     let escaped: String = text.escape_debug().collect();
@@ -258,24 +259,24 @@ mod tests {
                 Ok(r#"{"by":"cpu","path":"/var/log/x.log","port":1,"wait":false}"#),
             ),
             (r#"{"port": null}"#, Err("`port` is missing: which port")),
-            (r#"{"port": "8080x"}"#, Err("`port` must be a whole number from 1 to 65535, not \\\"8080x\\\"")),
+            (r#"{"port": "8080x"}"#, Err("`port` must be a whole number from 1 to 65535, not “8080x”")),
             (r#"{"port": 1.5}"#, Err("`port` must be a whole number from 1 to 65535, not 1.5")),
             (r#"{"port": 70000}"#, Err("`port` must be a whole number from 1 to 65535, not 70000")),
             (
                 r#"{"port": 1, "path": "etc/passwd"}"#,
-                Err("`path` must be an absolute path without `..`, not \\\"etc/passwd\\\""),
+                Err("`path` must be an absolute path without `..`, not “etc/passwd”"),
             ),
             (
                 r#"{"port": 1, "path": "/a/../etc"}"#,
-                Err("`path` must be an absolute path without `..`, not \\\"/a/../etc\\\""),
+                Err("`path` must be an absolute path without `..`, not “/a/../etc”"),
             ),
             (
                 r#"{"port": 1, "word": "ninechars"}"#,
-                Err("`word` must be a text on one line of at most 8 characters, not \\\"ninechars\\\""),
+                Err("`word` must be a text on one line of at most 8 characters, not “ninechars”"),
             ),
             (
                 r#"{"port": 1, "word": "a\nb"}"#,
-                Err("`word` must be a text on one line of at most 8 characters, not \\\"a\\\\nb\\\""),
+                Err("`word` must be a text on one line of at most 8 characters, not “a\\nb”"),
             ),
             (
                 r#"{"port": 1, "sudo": true}"#,

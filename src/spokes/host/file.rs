@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -64,6 +65,10 @@ pub(super) fn open(path: &str) -> Result<Opened, Trouble> {
     open_unless(path, secrets::secret_path)
 }
 
+/// How much of a file is looked at for a key before anything of it is shown: key files begin with theirs, after at most a
+/// few lines of notes or a certificate.
+const HEAD_BYTES: usize = 8 * 1024;
+
 /// Says of what class the secrets in a file are, by its path; `None` where it holds none.
 type SecretClass = fn(&str) -> Option<&'static str>;
 
@@ -83,9 +88,24 @@ fn open_unless(path: &str, secret_class: SecretClass) -> Result<Opened, Trouble>
     if !meta.is_file() {
         return Err(no_plain_file(&path, meta.is_dir()));
     }
+    refuse_key(&file, &path)?;
     let since = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let modified = i64::try_from(since.as_millis()).unwrap_or_default();
     Ok(Opened { file, path, size: meta.len(), modified })
+}
+
+/// Refuses a key by its content, whatever it is called: of a window inside it no mask could tell what it is.
+fn refuse_key(file: &File, path: &Path) -> Result<(), Trouble> {
+    let mut head = [0; HEAD_BYTES];
+    let read = file.read_at(&mut head, 0).map_err(|error| Trouble::io(path, &error))?;
+    let head = String::from_utf8_lossy(head.get(..read).unwrap_or_default());
+    if head.lines().any(lines::begins_key) {
+        return Err(Trouble::forbidden(format!(
+            "`{}` holds a private key; it is never read from a chat",
+            path.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Where a path leads, with all links followed; where it leads nowhere, the names beside it that are most like it.
@@ -207,5 +227,15 @@ mod tests {
         let opened = open(&link.display().to_string()).expect("a plain file");
         assert_eq!((opened.path, opened.size), (real, 8));
         assert!(opened.modified > 0);
+    }
+
+    #[test]
+    fn a_key_is_one_whatever_it_is_called() {
+        let dir = tempfile::tempdir().expect("a directory for the test");
+        let file = dir.path().join("notes.txt");
+        std::fs::write(&file, "my notes\n-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n").expect("a file can be written");
+        let (code, message) = refused(&file);
+        assert_eq!(code, Code::PolicyBlocked);
+        assert!(message.contains("holds a private key"), "{message}");
     }
 }

@@ -59,12 +59,20 @@ pub(super) fn forward(mut input: impl BufRead, from: usize, count: usize) -> io:
     let mut excerpt = Excerpt::default();
     let mut budget = SEARCH_BYTES_MAX;
     let mut number = 0;
+    let mut in_key = None;
     while let Some(line) = next_line(&mut input, &mut budget)? {
         number += 1;
+        let text = clean(&line);
         if number < from {
+            in_key = match in_key {
+                Some(_) if text.contains("-----END ") => None,
+                None if begins_key(&text) => Some(text),
+                other => other,
+            };
             continue;
         }
-        let text = clean(&line);
+        // A window that begins inside a key gets the key's first line, by which the mask knows all of it.
+        excerpt.lines.extend(in_key.take());
         let has_room = excerpt.has_room(text.len());
         if excerpt.lines.len() == count || !has_room {
             excerpt.has_more = true;
@@ -76,6 +84,11 @@ pub(super) fn forward(mut input: impl BufRead, from: usize, count: usize) -> io:
     excerpt.cut = budget == 0;
     excerpt.has_more = excerpt.cut;
     Ok(excerpt)
+}
+
+/// Whether a private key in text form begins on this line.
+pub(super) fn begins_key(line: &str) -> bool {
+    line.contains("-----BEGIN ") && line.contains("PRIVATE KEY")
 }
 
 /// The next line without its end; of a long one a little more than [`LINE_BYTES_MAX`], so that [`clean`] sees that it
@@ -244,5 +257,14 @@ mod tests {
     fn output_is_split_like_a_file() {
         assert_eq!(split(b""), [""; 0]);
         assert_eq!(split(b"a\n\nb\n"), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn a_window_inside_a_key_begins_like_the_key() {
+        let file = b"note\n-----BEGIN RSA PRIVATE KEY-----\nAAAA\nBBBB\n-----END RSA PRIVATE KEY-----\nafter\n";
+        let seen = |from| forward(&file[..], from, 2).expect("it is read").lines.into_iter().collect::<Vec<_>>();
+        assert_eq!(seen(4), ["-----BEGIN RSA PRIVATE KEY-----", "BBBB"]);
+        assert_eq!(seen(6), ["after"]);
+        assert_eq!(seen(1), ["note", "-----BEGIN RSA PRIVATE KEY-----"]);
     }
 }
