@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use countersign_core::secrets::Mask;
 
 /// Nothing is wrong.
 const FINE: u8 = 0;
@@ -100,7 +101,7 @@ pub fn main() -> ExitCode {
         Err(Failed::Internal(error)) => (INTERNAL, Some(error)),
     };
     if let Some(error) = error {
-        say(&format!("countersign: {error:#}"));
+        say(&format!("countersign: {}", Mask::default().apply(&format!("{error:#}"))));
     }
     ExitCode::from(code)
 }

@@ -34,6 +34,7 @@ pub(super) fn default_dir() -> Result<PathBuf, ConfigError> {
 /// refused with the number of the process that has it.
 pub fn lock_data_dir(dir: &Path) -> Result<DataLock, ConfigError> {
     create_private(dir).map_err(|error| ConfigError::data(dir, format!("cannot be created ({error})")))?;
+    check_owner(dir).map_err(|problem| ConfigError::data(dir, problem))?;
     let mut file = open_lock(&dir.join("lock"))
         .map_err(|error| ConfigError::data(dir, format!("cannot be written to ({error})")))?;
     match file.try_lock() {
@@ -53,7 +54,24 @@ fn create_private(dir: &Path) -> std::io::Result<()> {
     builder.create(dir)
 }
 
+/// Conversations and keys lie in it: whoever else can write there could put words into the bot's mouth.
+fn check_owner(dir: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt;
+    let (held, own) = (std::fs::metadata(dir), std::fs::metadata("/proc/self"));
+    let (Ok(held), Ok(own)) = (held, own) else { return Err("cannot be looked at".to_owned()) };
+    if held.uid() != own.uid() {
+        return Err(format!("belongs to another user (id {})", held.uid()));
+    }
+    if held.mode() & 0o022 != 0 {
+        return Err(format!("can be written to by others (mode {:o}); run chmod go-w on it", held.mode() & 0o777));
+    }
+    Ok(())
+}
+
 fn open_lock(path: &Path) -> std::io::Result<File> {
+    if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+        return Err(std::io::Error::other("its lock is a link"));
+    }
     let mut options = OpenOptions::new();
     // Not truncated: until the lock is ours, the number in it is another process's.
     options.read(true).write(true).create(true).truncate(false);
@@ -118,5 +136,20 @@ mod tests {
         std::fs::create_dir_all(taken.join("lock")).expect("it can be created");
         let refused = lock_data_dir(&taken).expect_err("the lock is a directory").to_string();
         assert!(refused.contains("cannot be written to"), "{refused}");
+    }
+
+    #[test]
+    fn a_directory_that_others_may_write_to_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().expect("a temporary directory");
+        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o777)).expect("the mode can be set");
+        let refused = lock_data_dir(home.path()).expect_err("others may write there").to_string();
+        assert!(refused.contains("can be written to by others (mode 777); run chmod go-w on it"), "{refused}");
+        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o755)).expect("the mode can be set");
+        let victim = home.path().join("victim");
+        std::fs::write(&victim, "mine").expect("a file can be written");
+        std::os::unix::fs::symlink(&victim, home.path().join("lock")).expect("a link can be made");
+        assert!(lock_data_dir(home.path()).is_err());
+        assert_eq!(std::fs::read_to_string(&victim).expect("it is there"), "mine");
     }
 }

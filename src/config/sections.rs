@@ -163,7 +163,10 @@ impl Log {
         if let Some(stray) = stray {
             return Err(format!("has `{}`, which is not a level; {fix}", stray.trim()));
         }
-        EnvFilter::builder().parse(level).map_err(|error| format!("is not a filter ({error}); {fix}"))
+        // Every statement of the database is nobody's question; who wants them can still name `sqlx`.
+        EnvFilter::builder()
+            .parse(format!("sqlx=warn,{level}"))
+            .map_err(|error| format!("is not a filter ({error}); {fix}"))
     }
 
     fn validate(&self) -> Result<(), Problem> {
@@ -388,9 +391,9 @@ mod tests {
         insta::assert_snapshot!(said(log("inof").validate()), @"`log.level` has `inof`, which is not a level; write error, warn, info, debug, trace or off, or `target=level` separated by commas");
         assert!(said(log("countersign=loud").validate()).starts_with("`log.level` is not a filter ("));
         let default = Log::default();
-        assert_eq!(default.filter(false).map(|filter| filter.to_string()), Ok("info".to_owned()));
-        assert_eq!(default.filter(true).map(|filter| filter.to_string()), Ok("warn".to_owned()));
-        assert_eq!(log("debug").filter(true).map(|filter| filter.to_string()), Ok("debug".to_owned()));
+        assert_eq!(default.filter(false).map(|filter| filter.to_string()), Ok("sqlx=warn,info".to_owned()));
+        assert_eq!(default.filter(true).map(|filter| filter.to_string()), Ok("sqlx=warn,warn".to_owned()));
+        assert_eq!(log("debug").filter(true).map(|filter| filter.to_string()), Ok("sqlx=warn,debug".to_owned()));
     }
 
     #[test]

@@ -23,3 +23,7 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
 #[cfg(test)]
 #[path = "step_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "hostile_tests.rs"]
+mod hostile;

@@ -71,10 +71,7 @@ fn several_of_a_name_are_asked_about_and_a_number_picks() {
     );
     let meant = world.state.resolved().explicit(&"service:web-2:nginx".parse().expect("an id"));
     assert_eq!(meant.map(|explicit| explicit.by.clone()), Some(ActorId::new("ann")), "a choice is intent (RES-13)");
-    insta::assert_snapshot!(world.say("1").said, @r#"
-    I do not understand “1”. No model is configured, so I only understand set commands.
-    Type `help` for all of them.
-    "#);
+    insta::assert_snapshot!(world.say("1").said, @"There is no open question to choose from. Ask again.");
 }
 
 #[test]
@@ -83,8 +80,8 @@ fn a_list_is_never_guessed_from() {
     world.say("list services");
     insta::assert_snapshot!(world.say("status of it").said, @r#"
     ? Which one?
-    1) nginx nginx
-    2) postgres postgres
+    1) nginx service nginx
+    2) postgres service postgres
     "#);
 }
 
@@ -97,7 +94,7 @@ fn a_button_of_another_question_does_nothing() {
     click.payload = Payload::Choice { question: QuestionId::new("forged"), pick: 0 };
     let told = world.hear(click);
     assert!(told.calls.is_empty());
-    insta::assert_snapshot!(told.said, @"refused: That question is over. Ask again.");
+    insta::assert_snapshot!(told.said, @"There is no open question to choose from. Ask again.");
 }
 
 #[test]

@@ -44,12 +44,16 @@ impl Engine {
         let Ok(place) = handle.queue.try_reserve() else {
             return Ok(Admission::Busy);
         };
+        if handle.is_full() {
+            return Ok(Admission::Busy);
+        }
         signal.id = SignalId::new(fresh_id());
         signal.received_at = self.received_now();
         if !self.store.accept(&signal).await.context("failed to store the message")? {
             return Ok(Admission::Duplicate);
         }
         self.open.send_modify(|open| *open = open.saturating_add(1));
+        handle.one_accepted();
         let id = signal.id.clone();
         place.send(Job { signal, recovered: false });
         Ok(Admission::Accepted(id))
@@ -84,6 +88,7 @@ impl Engine {
             let _closed = closed;
             for left in unfinished {
                 let handle = engine.thread(&left.signal);
+                handle.one_accepted();
                 let job = Job { signal: left.signal, recovered: true };
                 tokio::select! {
                     sent = handle.queue.send(job) => if sent.is_err() { return },

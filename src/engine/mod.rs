@@ -28,8 +28,8 @@ use accept::Entrance;
 use worker::Handle;
 
 /// How long running requests may still take once the bot was asked to stop. What is not done by then stays in the inbox
-/// and is done after the next start.
-const GRACE: Duration = Duration::from_secs(10);
+/// and is done after the next start, so that there is no point in waiting for long.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Everything that runs.
 pub struct Engine {
@@ -48,6 +48,8 @@ pub struct Engine {
     open: watch::Sender<usize>,
     outbox_woken: Notify,
     stopping: CancellationToken,
+    /// The grace is over: whatever still runs ends where it is.
+    over: CancellationToken,
     tasks: TaskTracker,
 }
 
@@ -82,6 +84,7 @@ impl Engine {
             open: watch::channel(0).0,
             outbox_woken: Notify::new(),
             stopping: CancellationToken::new(),
+            over: CancellationToken::new(),
             tasks: TaskTracker::new(),
         })
     }
@@ -90,7 +93,7 @@ impl Engine {
     /// gracefully. First takes up what an earlier process left. Returns how each platform ended.
     pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Vec<(Platform, Ended)>> {
         self.recover().await.context("failed to take up what was left unfinished")?;
-        let outbox = self.tasks.spawn(Arc::clone(self).deliver_messages());
+        let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let mut hearing = tokio::task::JoinSet::new();
         for (platform, adapter) in &self.adapters {
             let (entrance, platform, adapter) = (Entrance(Arc::clone(self)), platform.clone(), Arc::clone(adapter));
@@ -128,15 +131,21 @@ impl Engine {
         self.tasks.close();
         if tokio::time::timeout(GRACE, self.tasks.wait()).await.is_err() {
             tracing::warn!("some requests did not end in time; they are taken up at the next start");
+            self.over.cancel();
+            outbox.abort();
+            // What runs now ends with the step it is in; only then may the database be closed under it.
+            self.tasks.wait().await;
         }
-        outbox.abort();
         self.store.close().await;
     }
 
     /// An accepted signal was answered: everything that was to be said about it is out, or never will be.
-    fn on_answered(&self, signal: &SignalId, platform: &Platform) {
-        if let Some(adapter) = self.adapters.get(platform) {
+    fn on_answered(&self, signal: &SignalId, thread: &ThreadKey) {
+        if let Some(adapter) = self.adapters.get(&thread.platform) {
             adapter.answered(signal);
+        }
+        if let Some(handle) = self.lock_threads().get(thread) {
+            handle.one_answered();
         }
         self.open.send_modify(|open| *open = open.saturating_sub(1));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::port::{Delivery, Outgoing};
-use countersign_core::signal::{Platform, SignalId, Wall};
+use countersign_core::signal::{SignalId, ThreadKey, Wall};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
@@ -96,7 +96,7 @@ impl Engine {
             return;
         }
         if !matches!(settled, Settled::Again { .. }) {
-            self.on_settled(&post.signal, &post.to.platform).await;
+            self.on_settled(&post.signal, &post.to).await;
         }
         self.outbox_woken.notify_one();
     }
@@ -111,9 +111,9 @@ impl Engine {
     }
 
     /// Tells the platform, once, when a request has ended and nothing of it is owed any more.
-    pub(super) async fn on_settled(&self, signal: &SignalId, platform: &Platform) {
+    pub(super) async fn on_settled(&self, signal: &SignalId, thread: &ThreadKey) {
         match self.store.owed(signal).await {
-            Ok(0) if self.lock_ended().remove(signal) => self.on_answered(signal, platform),
+            Ok(0) if self.lock_ended().remove(signal) => self.on_answered(signal, thread),
             Ok(_) => {}
             Err(error) => tracing::error!(%error, "the outbox cannot be read"),
         }

@@ -9,7 +9,8 @@ use countersign_core::effect::{Audit, Effect, Ending as Ended};
 use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::Outgoing;
-use countersign_core::signal::{Now, SignalId};
+use countersign_core::signal::{Now, Payload, SignalId};
+use countersign_core::thread::ThreadState;
 use futures::FutureExt;
 use tracing::Instrument;
 
@@ -47,11 +48,25 @@ impl Worker {
                 Effect::Wake { at, signal } => self.deadline = Some((self.engine.clock.instant(at), signal)),
             }
         }
-        if self.store(&storing, now).await {
-            self.on_stored(storing).await;
+        if !self.store(&storing, now).await {
+            self.on_not_stored();
+            return;
         }
+        self.on_stored(storing).await;
         for call in calls {
             self.call(call);
+        }
+    }
+
+    /// The database does not take it: nothing that was not stored is done. The request stays in the inbox for the next
+    /// start, and nobody waits for it any longer in this one.
+    fn on_not_stored(&mut self) {
+        tracing::error!("a request is given up until the next start: its steps cannot be stored");
+        self.state = ThreadState::default();
+        self.calls.abort_all();
+        self.deadline = None;
+        if let Some(signal) = self.current.take() {
+            self.engine.on_answered(&signal.id, &signal.thread);
         }
     }
 
@@ -69,6 +84,7 @@ impl Worker {
             audit: std::mem::take(&mut self.unwritten),
             posts: storing.posts.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
+            kept: storing.ending.as_ref().and_then(|_| self.kept()),
         };
         for attempt in 1..=COMMITS_MAX {
             match self.engine.store.commit(&record).await {
@@ -78,6 +94,15 @@ impl Worker {
             tokio::time::sleep(Duration::from_millis(100) * attempt).await;
         }
         false
+    }
+
+    /// What is kept of what was typed, once it is answered and no restart needs it any more: without its secrets.
+    fn kept(&self) -> Option<String> {
+        let mut signal = self.current.clone()?;
+        if let Payload::Text { text } = &mut signal.payload {
+            *text = self.engine.world.mask.apply(text).into_owned();
+        }
+        Some(serde_json::to_string(&signal).expect("invariant: a signal is plain data"))
     }
 
     async fn on_stored(&mut self, storing: Storing) {
@@ -93,18 +118,18 @@ impl Worker {
             let took_ms = wall_now().0.saturating_sub(signal.received_at.0);
             telemetry::seconds("request_seconds", Duration::from_millis(u64::try_from(took_ms).unwrap_or_default()));
         }
-        let platform = current.map(|signal| signal.thread.platform);
+        let thread = current.map(|signal| signal.thread);
         telemetry::count("endings_total", &[("ending", ending.as_str().to_owned())]);
         if storing.posts.is_empty() {
-            if let Some(platform) = platform {
-                self.engine.on_answered(&signal, &platform);
+            if let Some(thread) = thread {
+                self.engine.on_answered(&signal, &thread);
             }
         } else {
             self.engine.lock_ended().insert(signal.clone());
             self.engine.outbox_woken.notify_one();
             // The outbox may have been awake already, and have sent everything before the line above.
-            if let Some(platform) = platform {
-                self.engine.on_settled(&signal, &platform).await;
+            if let Some(thread) = thread {
+                self.engine.on_settled(&signal, &thread).await;
             }
         }
     }

@@ -125,12 +125,12 @@ struct Bench {
 }
 
 impl Bench {
-    async fn start(outcomes: impl IntoIterator<Item = Delivery>) -> Self {
+    fn start(outcomes: impl IntoIterator<Item = Delivery>) -> Self {
         let directory = tempfile::tempdir().expect("a folder for the test");
-        Self::start_in(directory, outcomes).await
+        Self::start_in(directory, outcomes)
     }
 
-    async fn start_in(directory: tempfile::TempDir, outcomes: impl IntoIterator<Item = Delivery>) -> Self {
+    fn start_in(directory: tempfile::TempDir, outcomes: impl IntoIterator<Item = Delivery>) -> Self {
         let (say, lines) = mpsc::channel(1000);
         let (admitting, admitted) = mpsc::channel(1000);
         let (delivering, delivered) = mpsc::channel(1000);
@@ -214,7 +214,7 @@ async fn within<T>(future: impl Future<Output = T>) -> T {
 
 #[tokio::test]
 async fn a_duplicate_is_answered_once() {
-    let mut bench = Bench::start([]).await;
+    let mut bench = Bench::start([]);
     assert!(matches!(bench.say_as("same", "main", "ann", "load").await, Admission::Accepted(_)));
     assert_eq!(bench.say_as("same", "main", "ann", "load").await, Admission::Duplicate);
     assert_eq!(bench.next().await, ("The load is 0.5.\n".to_owned(), false));
@@ -225,7 +225,7 @@ async fn a_duplicate_is_answered_once() {
 #[tokio::test]
 async fn a_full_queue_refuses_stores_nothing_and_delays_nobody_else() {
     // CARD-09: the queue holds two; one more is being worked on.
-    let mut bench = Bench::start([]).await;
+    let mut bench = Bench::start([]);
     assert!(matches!(bench.say("slow", "ann", "show file /x").await, Admission::Accepted(_)));
     let mut taken = 1;
     let refused = loop {
@@ -255,7 +255,7 @@ async fn deliveries_end_as_the_platform_says() {
         Delivery::Sent(Vec::new()),
         Delivery::Permanent("the room is gone".to_owned()),
     ];
-    let mut bench = Bench::start(outcomes).await;
+    let mut bench = Bench::start(outcomes);
     bench.say("main", "ann", "load").await;
     let load = "The load is 0.5.\n".to_owned();
     assert_eq!(bench.next().await, (load.clone(), false));
@@ -272,7 +272,7 @@ async fn deliveries_end_as_the_platform_says() {
 
 #[tokio::test]
 async fn what_panics_takes_nobody_else_with_it() {
-    let mut bench = Bench::start([]).await;
+    let mut bench = Bench::start([]);
     bench.say("main", "breaker", "load").await;
     let (notice, _) = bench.next().await;
     assert!(notice.contains("I could not finish “load”"), "{notice}");
@@ -288,9 +288,9 @@ async fn what_panics_takes_nobody_else_with_it() {
 #[tokio::test]
 async fn what_was_accepted_is_answered_by_the_next_process() {
     // Invariant 7: the process stops while a request runs; the next one takes it up and says what it answers.
-    let mut bench = Bench::start([]).await;
+    let mut bench = Bench::start([]);
     bench.say("main", "ann", "show file /x").await;
-    let mut bench = Bench::start_in(bench.killed().await, []).await;
+    let mut bench = Bench::start_in(bench.killed().await, []);
     bench.go.notify_one();
     let (answer, _) = bench.next().await;
     assert_eq!(answer, "You asked “show file /x” before I was restarted.\nThere is nothing to show.\n");
@@ -301,10 +301,10 @@ async fn what_was_accepted_is_answered_by_the_next_process() {
 
 #[tokio::test]
 async fn an_answer_that_was_stored_and_not_sent_is_ended_by_the_next_process() {
-    let mut bench = Bench::start([Delivery::Retryable("the line is down".to_owned())]).await;
+    let mut bench = Bench::start([Delivery::Retryable("the line is down".to_owned())]);
     bench.say("main", "ann", "load").await;
     bench.next().await;
-    let mut bench = Bench::start_in(bench.killed().await, []).await;
+    let mut bench = Bench::start_in(bench.killed().await, []);
     assert_eq!(bench.next().await.0, "The load is 0.5.\n");
     within(bench.answered.recv()).await.expect("the platform is told");
     let (counts, _directory) = bench.end().await;

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use countersign_core::effect::Input;
@@ -27,12 +28,28 @@ const CALLS_AT_ONCE: usize = 4;
 pub(super) struct Handle {
     pub queue: mpsc::Sender<Job>,
     pub entrance: Arc<tokio::sync::Mutex<()>>,
+    /// How many signals were accepted here and are not answered yet: in the queue, at work, or on their way out.
+    open: Arc<AtomicUsize>,
 }
 
 impl Handle {
     pub(super) fn new(queue_max: usize) -> (Self, mpsc::Receiver<Job>) {
         let (queue, jobs) = mpsc::channel(queue_max);
-        (Self { queue, entrance: Arc::default() }, jobs)
+        (Self { queue, entrance: Arc::default(), open: Arc::default() }, jobs)
+    }
+
+    /// Whether so many are accepted and unanswered that no more should come in: the way out is bounded like the way in.
+    pub(super) fn is_full(&self) -> bool {
+        self.open.load(Ordering::Relaxed) >= self.queue.max_capacity().saturating_mul(2)
+    }
+
+    pub(super) fn one_accepted(&self) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn one_answered(&self) {
+        let less = |open: usize| Some(open.saturating_sub(1));
+        let _always_some = self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 }
 
@@ -95,6 +112,7 @@ impl Worker {
         let deadline = self.deadline.as_ref().map(|(at, _)| *at);
         tokio::select! {
             biased;
+            () = self.engine.over.cancelled() => return ControlFlow::Break(()),
             Some(answered) = self.calls.join_next() => self.on_call_ended(answered).await,
             () = until(deadline) => self.on_deadline().await,
             job = self.jobs.recv(), if !busy && !stopping.is_cancelled() => match job {

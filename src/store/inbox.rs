@@ -106,6 +106,12 @@ pub(super) async fn end(tx: &mut AnyConnection, signal: &SignalId, ending: Endin
     }
 }
 
+/// Replaces what was heard by what is kept of it.
+pub(super) async fn keep(tx: &mut AnyConnection, signal: &SignalId, kept: &str) -> Result<(), StoreError> {
+    let replaced = sqlx::query("UPDATE inbox SET body = $2 WHERE id = $1").bind(signal.as_str()).bind(kept);
+    replaced.execute(tx).await.map(drop).map_err(StoreError::while_doing("keeping what was heard"))
+}
+
 /// How many have not ended and how many have, for [`Store::counts`].
 pub(super) async fn count(connection: &mut AnyConnection) -> Result<(u64, u64), sqlx::Error> {
     let sql = "SELECT COUNT(*), COUNT(ending) FROM inbox";

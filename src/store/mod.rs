@@ -47,6 +47,8 @@ pub struct StepRecord {
     pub posts: Vec<NewPost>,
     /// Set on the last step.
     pub ending: Option<Ending>,
+    /// On the last step: the signal as it is kept from then on, as JSON; none to keep it as it came.
+    pub kept: Option<String>,
 }
 
 /// How much there is, for tests and for `status`.
@@ -93,6 +95,9 @@ impl Store {
         outbox::write(&mut tx, &step.signal, &step.posts, step.at).await?;
         if let Some(ending) = step.ending {
             inbox::end(&mut tx, &step.signal, ending, step.at).await?;
+            if let Some(kept) = &step.kept {
+                inbox::keep(&mut tx, &step.signal, kept).await?;
+            }
         }
         tx.commit().await.map_err(StoreError::while_doing("committing a step"))
     }

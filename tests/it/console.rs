@@ -97,7 +97,7 @@ fn a_number_picks_one_of_several_and_it_means_that_one() {
     let text = bot.ask(&json!({"event": "e1", "question": question, "pick": 1}).to_string()).text();
     assert!(text.starts_with(&lead), "{text}");
     let over = bot.ask(&json!({"event": "e2", "question": question, "pick": 0}).to_string()).text();
-    assert_eq!(over, "That question is over. Ask again.");
+    assert_eq!(over, "There is no open question to choose from. Ask again.");
 }
 
 #[test]

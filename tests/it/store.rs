@@ -127,7 +127,7 @@ fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
 }
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
-    StepRecord { signal: SignalId::new(signal), at: Wall(at), audit: Vec::new(), posts, ending: None }
+    StepRecord { signal: SignalId::new(signal), at: Wall(at), audit: Vec::new(), posts, ending: None, kept: None }
 }
 
 fn did(id: &str, at: i64) -> AuditRow {

@@ -103,7 +103,8 @@ impl Output {
     /// Writes and flushes; blocks.
     pub(crate) fn write(&self, text: &str) -> io::Result<()> {
         let result = self.write_here(text);
-        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        // A full disk is as final as a closed pipe: nobody is to be kept waiting for room.
+        if result.is_err() {
             self.closed.send_replace(true);
         }
         result

@@ -29,7 +29,8 @@ pub fn failure(failure: &Failure, gate: Option<&str>, mask: &Mask) -> Vec<Block>
 fn sentences(failure: &Failure, gate: Option<&str>, mask: &Mask) -> Vec<String> {
     let why = match failure.message.trim() {
         "" => "no reason was given".to_owned(),
-        message => clean::prose(mask, message, MESSAGE_CHARS_MAX),
+        // On one line: names of files and processes stand in it, and must not look like sentences of ours.
+        message => clean::line(mask, message, MESSAGE_CHARS_MAX),
     };
     let code = gate.map_or_else(|| format!("({})", failure.code), |gate| format!("({}, gate `{gate}`)", failure.code));
     let why = if gate.is_some() { as_sentence(&why) } else { ended(&why) };

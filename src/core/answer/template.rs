@@ -99,7 +99,8 @@ impl Piece {
     fn render(&self, scope: &Scope) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
-            Self::Value(path, unit) => scope.find(path).map(|value| units::write(value, *unit)),
+            // A value never begins a line of its own: what somebody named a file must not look like a sentence of ours.
+            Self::Value(path, unit) => scope.find(path).map(|value| units::write(value, *unit).replace('\n', "⏎")),
         }
     }
 }

@@ -15,14 +15,14 @@ pub(super) const GATE: Gate = Gate { name: "resolution", priority: 700, call, po
 
 fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     match case.kind {
-        ToolKind::Resolve | ToolKind::Record => return Verdict::Pass,
-        ToolKind::Read | ToolKind::Write => {}
+        ToolKind::Resolve => return Verdict::Pass,
+        ToolKind::Read | ToolKind::Record | ToolKind::Write => {}
     }
     let Some(id) = case.target_id() else {
         return undiscovered(case, ctx, "say on which discovered resource".to_owned());
     };
     let Some(resource) = ctx.resolved.peek(id) else {
-        if case.kind == ToolKind::Read && host_is_known(id, ctx) {
+        if case.kind != ToolKind::Write && host_is_known(id, ctx) {
             return Verdict::Pass;
         }
         return undiscovered(case, ctx, format!("`{id}` was not discovered in this thread"));

@@ -5,8 +5,24 @@
 const CHARS_MAX: usize = 2_000;
 
 /// Words of courtesy before a question. They change nothing.
-const BEFORE: [&str; 9] =
-    ["please ", "pls ", "hey ", "ok ", "can you ", "could you ", "would you ", "now ", "countersign, "];
+const BEFORE: [&str; 16] = [
+    "please ",
+    "pls ",
+    "hey ",
+    "hi ",
+    "hello ",
+    "ok ",
+    "so ",
+    "can you ",
+    "could you ",
+    "would you ",
+    "now ",
+    "countersign, ",
+    "show me ",
+    "tell me ",
+    "give me ",
+    "let me see ",
+];
 
 /// And after it.
 const AFTER: [&str; 5] = [" please", " pls", " thanks", " thank you", " now"];

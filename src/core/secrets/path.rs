@@ -148,22 +148,44 @@ const FOLDERS: &[(&str, &str)] = &[
 ];
 
 /// What is left of a file when an editor or a packager keeps its former state.
-const BACKUPS: [&str; 11] =
-    ["~", "-", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".dpkg-old", ".rpmsave", ".rpmnew"];
+const BACKUPS: [&str; 21] = [
+    "~",
+    "-",
+    ".bak",
+    ".bak1",
+    ".bak2",
+    ".backup",
+    ".copy",
+    ".old",
+    ".orig",
+    ".save",
+    ".save1",
+    ".save2",
+    ".swp",
+    ".swo",
+    ".tmp",
+    ".gz",
+    ".xz",
+    ".bz2",
+    ".dpkg-old",
+    ".rpmsave",
+    ".rpmnew",
+];
 
 /// Endings that are public by nature, whatever the rest of the name says.
-const PUBLIC: [&str; 6] = [".pub", ".crt", ".cer", ".csr", ".crl", ".der"];
+const PUBLIC: [&str; 5] = [".pub", ".crt", ".cer", ".csr", ".crl"];
 
 /// Files of `.ssh` that are no keys.
-const SSH_HARMLESS: [&str; 5] = ["authorized_keys", "config", "environment", "known_hosts", "rc"];
+const SSH_HARMLESS: [&str; 6] = ["authorized_keys", "config", "environment", "known_hosts", "known_hosts2", "rc"];
 
 /// What kind of secret the file at this path holds; none where nothing about the path says so.
 pub fn secret_path(path: &str) -> Option<&'static str> {
     let lower = path.trim().to_lowercase().replace('\\', "/");
     let parts = plain_parts(&lower);
-    folder_class(&parts).or_else(|| file_class(&parts)).or_else(|| {
-        let without = without_backup(&parts)?;
-        file_class(&without)
+    folder_class(&parts).or_else(|| {
+        // A backup of a backup is one: every ending comes off, and each name on the way is looked at.
+        let mut names = std::iter::successors(Some(parts.clone()), |parts| without_backup(parts));
+        names.find_map(|parts| file_class(&parts))
     })
 }
 
@@ -194,8 +216,8 @@ fn file_class(parts: &[&str]) -> Option<&'static str> {
     if PUBLIC.iter().any(|ending| name.ends_with(ending)) {
         return None;
     }
-    let in_ssh = folders.last() == Some(&".ssh");
-    if in_ssh && !SSH_HARMLESS.iter().any(|harmless| name.starts_with(harmless)) {
+    let in_ssh = folders.contains(&".ssh");
+    if in_ssh && !SSH_HARMLESS.contains(name) {
         return Some(PRIVATE_KEY);
     }
     if is_like(name, "*.pem") && !is_certificate(name, folders) {
@@ -228,7 +250,9 @@ fn is_like(part: &str, wanted: &str) -> bool {
 
 fn without_backup<'a>(parts: &[&'a str]) -> Option<Vec<&'a str>> {
     let (name, folders) = parts.split_last()?;
-    let original = BACKUPS.iter().find_map(|ending| name.strip_suffix(ending))?;
+    let numbered = || name.rsplit_once('.').filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let original =
+        BACKUPS.iter().find_map(|ending| name.strip_suffix(ending)).or_else(|| numbered().map(|(name, _)| name))?;
     // Vim keeps the state of `x` in `.x.swp`.
     let original = if is_like(name, ".*.swp") { original.strip_prefix('.').unwrap_or(original) } else { original };
     Some(folders.iter().copied().chain([original]).collect())

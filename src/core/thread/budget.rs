@@ -43,11 +43,6 @@ impl Budget {
         let made = self.calls.entry(key).or_default();
         *made = made.saturating_add(1);
     }
-
-    /// A write succeeded: looking again is now legitimate (LOOP-08, C-18).
-    pub fn on_write(&mut self) {
-        self.calls.clear();
-    }
 }
 
 #[cfg(test)]

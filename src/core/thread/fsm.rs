@@ -197,7 +197,8 @@ impl Fsm {
             ToolKind::Record => Event::Recorded,
             ToolKind::Write => Event::WriteSucceeded,
         };
-        let verified = self.state == State::Verifying && of_written;
+        let looked = matches!(kind, ToolKind::Resolve | ToolKind::Read);
+        let verified = self.state == State::Verifying && of_written && looked;
         self.state = next(self.state, event);
         if verified {
             self.complete_verification();

@@ -34,7 +34,7 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         Payload::Choice { question, pick } => match picked(turn, &question, pick) {
             Some(resume) => resume_with(turn, request, resume),
             None => {
-                turn.say(&mut request, Mark::Refused, Claim::Nothing, say::question_is_over());
+                turn.say(&mut request, Mark::Plain, Claim::Nothing, say::question_is_over());
                 turn.finish(request, Ending::Answered);
             }
         },
@@ -83,6 +83,11 @@ fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
 fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     if let Some(resume) = picked_by_words(turn, text) {
         resume_with(turn, request, resume);
+        return;
+    }
+    if text.trim().parse::<u8>().is_ok() {
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::question_is_over());
+        turn.finish(request, Ending::Answered);
         return;
     }
     mark_meant(turn, &request, text);

@@ -75,7 +75,7 @@ pub(super) fn question(question: &str, id: &QuestionId, choices: Vec<Choice>) ->
 }
 
 pub(super) fn question_is_over() -> Vec<Block> {
-    sentence("That question is over. Ask again.")
+    sentence("There is no open question to choose from. Ask again.")
 }
 
 pub(super) fn which_of(name: &str, count: usize) -> String {
@@ -107,7 +107,15 @@ pub(super) fn it_became(word: &str, entity: &Entity) -> String {
 }
 
 pub(super) fn entity_choice(entity: &Entity) -> Choice {
-    Choice { label: text::one_line(&entity.name, 40), about: text::one_line(entity.id.uid(), 80) }
+    // Of a process the number is what people know it by; when it began is ours alone.
+    let uid = entity
+        .id
+        .uid()
+        .split_once('-')
+        .filter(|_| entity.id.kind() == "process")
+        .map_or(entity.id.uid(), |(pid, _)| pid);
+    let about = text::one_line(&format!("{} {uid}", entity.id.kind()), 80);
+    Choice { label: text::one_line(&entity.name, 40), about }
 }
 
 pub(super) fn resource_choice(resource: &Resource) -> Choice {

@@ -95,7 +95,7 @@ impl<'a> Turn<'a> {
         self.effects.push(Effect::Count(Count { name, labels }));
     }
 
-    /// Writes an audit row about a signal. The detail is masked here, once, for every row (REJ-04).
+    /// Writes an audit row about a signal. Its texts are masked here, once, for every row (REJ-04).
     pub(crate) fn audit(&mut self, what: &'static str, signal: &Signal, about: AuditAbout<'_>) {
         self.effects.push(Effect::Audit(Audit {
             what,
@@ -104,8 +104,8 @@ impl<'a> Turn<'a> {
             actor: signal.actor.clone(),
             gate: about.refusal.map_or("", |refusal| refusal.gate),
             code: about.refusal.map(|refusal| refusal.code),
-            call: about.call.to_owned(),
-            target: about.target.map(str::to_owned),
+            call: self.env.mask.apply(about.call).into_owned(),
+            target: about.target.map(|target| self.env.mask.apply(target).into_owned()),
             detail: self.env.mask.apply(about.detail).into_owned(),
         }));
     }

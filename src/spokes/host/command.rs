@@ -1,6 +1,7 @@
 //! `host_command`: runs a command line that is proven to only read and to end by itself. What is proven is decided in
 //! the core; here it is decided again, beside the execution and with the links of this machine followed (SEC-02).
 
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(25);
 /// The most bytes of output that are kept.
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 
-/// Programs that read what is in a file, and so would wait for ever on one that is none.
+/// Programs that show what is in a file.
 const CONTENT_READERS: [&str; 4] = ["cat", "head", "tail", "wc"];
 
 /// Runs `args.line`.
@@ -30,7 +31,9 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let [program, args @ ..] = words.as_slice() else {
         return Err(Trouble::invalid("line", "the command is empty"));
     };
-    let outcome = exec::run(host, Run { program, args, limit: LIMIT, output_bytes_max: OUTPUT_BYTES_MAX }).await?;
+    let (args, input) = content(program, args)?;
+    let run = Run { program, args: &args, input, limit: LIMIT, output_bytes_max: OUTPUT_BYTES_MAX };
+    let outcome = exec::run(host, run).await?;
     let output = lines::split(&outcome.output);
     let data = json!({
         "command": line.join(" "),
@@ -46,14 +49,22 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     Ok(Found::part(data, left_out))
 }
 
+/// What a program that shows a file's content reads: the file as it was opened and judged here, on standard input. Given
+/// the name, it would open it once more, and somebody may have put another file there in between.
+fn content<'a>(program: &str, args: &[&'a str]) -> Result<(Vec<&'a str>, Option<File>), Trouble> {
+    let (paths, others): (Vec<&str>, Vec<&str>) = args.iter().partition(|word| word.starts_with('/'));
+    match paths.as_slice() {
+        [path] if CONTENT_READERS.contains(&program) => Ok((others, Some(super::file::open(path)?.file))),
+        _ => Ok((args.to_vec(), None)),
+    }
+}
+
 /// The words that are run: proven as they were written, and proven again with every path followed to where it leads,
 /// because a link may lead to a secret or to a device. What was judged last is what runs.
 fn checked(line: &str) -> Result<Vec<String>, Trouble> {
     let written = proven(judge(line))?;
     let followed: Vec<String> = written.iter().map(|word| follow(word)).collect();
-    let followed = proven(judge(&followed.join(" ")))?;
-    check_files(&followed)?;
-    Ok(followed)
+    proven(judge(&followed.join(" ")))
 }
 
 fn proven(judged: Judgement) -> Result<Vec<String>, Trouble> {
@@ -66,18 +77,4 @@ fn follow(word: &str) -> String {
         return word.to_owned();
     }
     Path::new(word).canonicalize().map_or_else(|_| word.to_owned(), |path| path.display().to_string())
-}
-
-/// Only plain files have an end: a pipe or a socket would be waited on until the time limit.
-fn check_files(argv: &[String]) -> Result<(), Trouble> {
-    if !argv.first().is_some_and(|program| CONTENT_READERS.contains(&program.as_str())) {
-        return Ok(());
-    }
-    for word in argv.iter().filter(|word| word.starts_with('/')) {
-        let is_special = Path::new(word).metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
-        if is_special {
-            return Err(Trouble::invalid("line", format!("`{word}` is no plain file; reading it might never end")));
-        }
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use countersign_core::resource::Resource;
+use nix::sys::statvfs::statvfs;
 use serde_json::{Value, json};
 use sysinfo::{Disk, DiskRefreshKind, Disks};
 
@@ -64,15 +65,21 @@ fn disks() -> Result<Disks, Trouble> {
         .map_err(|error| Trouble::reading("the mounted file systems", error))
 }
 
+/// What is written, without the blocks that are kept back for root: the `Used` of df. sysinfo does not tell the two apart.
 fn used(disk: &Disk) -> u64 {
-    disk.total_space().saturating_sub(disk.available_space())
+    let unused = statvfs(disk.mount_point()).map(|fs| fs.blocks_free().saturating_mul(fs.fragment_size()));
+    disk.total_space().saturating_sub(unused.unwrap_or_else(|_| disk.available_space()))
+}
+
+/// Of what a program without special rights could have: full is full, even where root could still write. As df counts.
+fn usable(disk: &Disk) -> u64 {
+    used(disk).saturating_add(disk.available_space())
 }
 
 fn per_mille(disk: &Disk) -> u128 {
-    (u128::from(used(disk)) * 1000).checked_div(u128::from(disk.total_space())).unwrap_or(0)
+    (u128::from(used(disk)) * 1000).checked_div(u128::from(usable(disk))).unwrap_or(0)
 }
 
-/// "Used" is what a program without special rights cannot have: what is full is full, even where root could still write.
 fn describe(disk: &Disk) -> Value {
     json!({
         "mount": disk.mount_point(),
@@ -81,7 +88,7 @@ fn describe(disk: &Disk) -> Value {
         "total": disk.total_space(),
         "used": used(disk),
         "available": disk.available_space(),
-        "percent": percent(used(disk), disk.total_space()),
+        "percent": percent(used(disk), usable(disk)),
         "read_only": disk.is_read_only(),
     })
 }
@@ -100,4 +107,20 @@ fn resource(host: &ThisHost, disk: &Disk) -> Option<Resource> {
         about: format!("{file_system} on {device}"),
         attrs: BTreeMap::from([("file_system".to_owned(), file_system)]),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_is_as_full_as_df_says() {
+        let df = std::process::Command::new("df").args(["--output=pcent", "/"]).output().expect("df runs");
+        let said = String::from_utf8_lossy(&df.stdout).split_whitespace().last().map(|last| last.replace('%', ""));
+        let said: f64 = said.expect("a percentage").parse().expect("a number");
+        let root = root_usage().expect("the mounts can be read");
+        let ours = root.get("percent").and_then(Value::as_f64).expect("a percentage");
+        // df rounds up, and something may be written in between.
+        assert!((said - ours).abs() <= 2.0, "df says {said}, we say {ours}");
+    }
 }

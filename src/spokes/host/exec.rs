@@ -2,6 +2,7 @@
 //! standard input, bounded output, and an end, with everything it started, at the time limit. What may be run at all is
 //! decided elsewhere.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -18,12 +19,14 @@ use super::this_host::ThisHost;
 const ERROR_BYTES_MAX: u64 = 8 * 1024;
 
 /// A program to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Run<'a> {
     /// Its plain name, looked up in the places for programs, or an absolute path.
     pub(super) program: &'a str,
     /// Its arguments.
     pub(super) args: &'a [&'a str],
+    /// What it reads on standard input; nothing where there is none.
+    pub(super) input: Option<File>,
     /// When it is ended, with everything it started.
     pub(super) limit: Duration,
     /// The most bytes kept of its output. What writes more loses its reader and ends.
@@ -51,7 +54,7 @@ pub(super) async fn run(host: &ThisHost, run: Run<'_>) -> Result<Outcome, Troubl
         io::ErrorKind::PermissionDenied => Trouble::denied(&format!("`{}`", run.program)),
         _ => Trouble::failed(format!("`{}` could not be started: {error}", run.program)),
     };
-    let child = command(host, &path, run.args).spawn().map_err(could_not_start)?;
+    let child = command(host, &path, run.args, run.input).spawn().map_err(could_not_start)?;
     // From here on, whichever way we leave (time limit, cancelled call), nothing that was started stays behind.
     let group = Group::of(&child);
     let outcome = timeout(run.limit, finish(child, run.output_bytes_max)).await;
@@ -77,7 +80,7 @@ pub(super) fn locate(host: &ThisHost, program: &str) -> Option<PathBuf> {
     host.places.programs.iter().map(|dir| dir.join(program)).find(|path| path.is_file())
 }
 
-fn command(host: &ThisHost, path: &Path, args: &[&str]) -> Command {
+fn command(host: &ThisHost, path: &Path, args: &[&str], input: Option<File>) -> Command {
     let mut command = Command::new(path);
     let search: Vec<String> = host.places.programs.iter().map(|dir| dir.display().to_string()).collect();
     command
@@ -87,7 +90,7 @@ fn command(host: &ThisHost, path: &Path, args: &[&str]) -> Command {
         .env("LC_ALL", "C.UTF-8")
         .env("TERM", "dumb")
         .current_dir("/")
-        .stdin(Stdio::null())
+        .stdin(input.map_or_else(Stdio::null, Stdio::from))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
@@ -166,7 +169,7 @@ mod tests {
     use super::*;
 
     fn sh<'a>(args: &'a [&'a str]) -> Run<'a> {
-        Run { program: "sh", args, limit: Duration::from_secs(20), output_bytes_max: 1_000 }
+        Run { program: "sh", args, limit: Duration::from_secs(20), input: None, output_bytes_max: 1_000 }
     }
 
     fn host() -> ThisHost {

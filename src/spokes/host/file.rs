@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -65,9 +65,10 @@ pub(super) fn open(path: &str) -> Result<Opened, Trouble> {
     open_unless(path, secrets::secret_path)
 }
 
-/// How much of a file is looked at for a key before anything of it is shown: key files begin with theirs, after at most a
-/// few lines of notes or a certificate.
+/// How much of a file is looked at for a key before anything of it is shown: a key file begins with its key, after at most
+/// a note. A key somewhere in a log is the mask's business.
 const HEAD_BYTES: usize = 8 * 1024;
+const HEAD_LINES: usize = 3;
 
 /// Says of what class the secrets in a file are, by its path; `None` where it holds none.
 type SecretClass = fn(&str) -> Option<&'static str>;
@@ -89,9 +90,19 @@ fn open_unless(path: &str, secret_class: SecretClass) -> Result<Opened, Trouble>
         return Err(no_plain_file(&path, meta.is_dir()));
     }
     refuse_key(&file, &path)?;
+    refuse_second_name(&meta, &path)?;
     let since = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let modified = i64::try_from(since.as_millis()).unwrap_or_default();
     Ok(Opened { file, path, size: meta.len(), modified })
+}
+
+/// Refuses a file that has several names and is not everybody's to read: what its other name says of it, a path does not.
+fn refuse_second_name(meta: &std::fs::Metadata, path: &Path) -> Result<(), Trouble> {
+    if meta.nlink() > 1 && meta.mode() & 0o004 == 0 {
+        let message = format!("`{}` has a second name (a hard link) and is not everybody's to read", path.display());
+        return Err(Trouble::forbidden(message));
+    }
+    Ok(())
 }
 
 /// Refuses a key by its content, whatever it is called: of a window inside it no mask could tell what it is.
@@ -99,7 +110,7 @@ fn refuse_key(file: &File, path: &Path) -> Result<(), Trouble> {
     let mut head = [0; HEAD_BYTES];
     let read = file.read_at(&mut head, 0).map_err(|error| Trouble::io(path, &error))?;
     let head = String::from_utf8_lossy(head.get(..read).unwrap_or_default());
-    if head.lines().any(lines::begins_key) {
+    if head.lines().take(HEAD_LINES).any(lines::begins_key) {
         return Err(Trouble::forbidden(format!(
             "`{}` holds a private key; it is never read from a chat",
             path.display()
@@ -141,7 +152,7 @@ fn refuse_secret(path: &Path, secret_class: SecretClass) -> Result<(), Trouble> 
 fn no_plain_file(path: &Path, is_dir: bool) -> Trouble {
     let shown = path.display();
     let message = if is_dir {
-        format!("`{shown}` is a directory; look into it with host_file.find")
+        format!("`{shown}` is a folder; `list {shown}` shows what is in it")
     } else {
         format!("`{shown}` is no plain file; reading it might never end")
     };
@@ -237,5 +248,19 @@ mod tests {
         let (code, message) = refused(&file);
         assert_eq!(code, Code::PolicyBlocked);
         assert!(message.contains("holds a private key"), "{message}");
+    }
+
+    #[test]
+    fn a_second_name_hides_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a directory for the test");
+        let (first, second) = (dir.path().join("private"), dir.path().join("notes.txt"));
+        std::fs::write(&first, "x").expect("a file can be written");
+        std::fs::hard_link(&first, &second).expect("a second name can be given");
+        for (mode, refused_as) in [(0o600, Some(Code::PolicyBlocked)), (0o644, None)] {
+            std::fs::set_permissions(&first, std::fs::Permissions::from_mode(mode)).expect("the mode can be set");
+            let opened = open(&second.display().to_string());
+            assert_eq!(opened.err().map(|trouble| trouble.failure().code), refused_as, "{mode:o}");
+        }
     }
 }

@@ -61,7 +61,7 @@ async fn disk(host: &ThisHost, device: &str) -> Value {
 }
 
 async fn ask(host: &ThisHost, args: &[&str]) -> Result<Value, Trouble> {
-    let run = Run { program: "smartctl", args, limit: DISK_LIMIT, output_bytes_max: OUTPUT_BYTES_MAX };
+    let run = Run { program: "smartctl", args, limit: DISK_LIMIT, input: None, output_bytes_max: OUTPUT_BYTES_MAX };
     let outcome = exec::run(host, run).await?;
     let report: Value = serde_json::from_slice(&outcome.output)
         .map_err(|error| Trouble::failed(format!("`smartctl` answered with something else than JSON: {error}")))?;

@@ -64,7 +64,13 @@ pub(super) async fn journal(host: &ThisHost, call: &Call) -> Answer {
     let unit = format!("--unit={name}");
     let lines = format!("--lines={count}");
     let args = ["--output=json", "--no-pager", "--quiet", unit.as_str(), lines.as_str()];
-    let run = Run { program: "journalctl", args: &args, limit: JOURNAL_LIMIT, output_bytes_max: JOURNAL_BYTES_MAX };
+    let run = Run {
+        program: "journalctl",
+        args: &args,
+        limit: JOURNAL_LIMIT,
+        input: None,
+        output_bytes_max: JOURNAL_BYTES_MAX,
+    };
     let outcome = exec::run(host, run).await?;
     if outcome.code != Some(0) && !outcome.cut {
         return Err(Trouble::failed(format!("the journal could not be read: {}", outcome.errors)));
@@ -114,7 +120,10 @@ fn no_journal(host: &ThisHost, service: &str) -> Trouble {
     let stem = |name: &str| name.trim_end_matches(".log").to_owned();
     let stems: Vec<(String, &str)> = names.iter().map(|(name, path)| (stem(name), path.as_str())).collect();
     let near = matching::nearest(service, stems.iter().map(|(name, path)| (name.as_str(), *path)));
-    Trouble::not_found("this machine keeps no systemd journal; read the service's log file with host_log.tail", near)
+    Trouble::not_found(
+        "this machine keeps no systemd journal; read the service's log file, like `last 20 lines of /var/log/NAME.log`",
+        near,
+    )
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Patience {
     async fn pause(&self, pause: Duration, what: &str) -> Result<(), Trouble> {
         let left = self.limit.saturating_sub(self.since.elapsed());
         if left.is_zero() {
-            return Err(Trouble::too_slow(format!("{what} after {} s; wait again, or look why", self.limit.as_secs())));
+            return Err(Trouble::too_slow(format!("{what} after {} s", self.limit.as_secs())));
         }
         tokio::time::sleep(pause.min(left)).await;
         Ok(())

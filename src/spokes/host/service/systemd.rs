@@ -34,7 +34,8 @@ impl<'h> Systemd<'h> {
 
     async fn show(&self, pattern: &str) -> Result<Vec<Status>, Trouble> {
         let args = ["show", "--no-pager", PROPERTIES, "--", pattern];
-        let run = Run { program: "systemctl", args: &args, limit: LIMIT, output_bytes_max: OUTPUT_BYTES_MAX };
+        let run =
+            Run { program: "systemctl", args: &args, limit: LIMIT, input: None, output_bytes_max: OUTPUT_BYTES_MAX };
         let outcome = exec::run(self.host, run).await?;
         if outcome.code != Some(0) && !outcome.cut {
             return Err(Trouble::failed(format!("`systemctl` did not answer: {}", outcome.errors)));

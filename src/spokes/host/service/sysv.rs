@@ -66,7 +66,13 @@ impl<'h> SysV<'h> {
 
     async fn ask(&self, service: Service) -> Status {
         let path = self.host.places.init_scripts.join(&service.name).display().to_string();
-        let run = Run { program: &path, args: &["status"], limit: STATUS_LIMIT, output_bytes_max: OUTPUT_BYTES_MAX };
+        let run = Run {
+            program: &path,
+            args: &["status"],
+            limit: STATUS_LIMIT,
+            input: None,
+            output_bytes_max: OUTPUT_BYTES_MAX,
+        };
         let (state, detail) = match exec::run(self.host, run).await {
             Ok(outcome) => (state_of(outcome.code), first_line(&outcome.output)),
             Err(trouble) => {
