@@ -178,6 +178,16 @@ pub enum Payload {
     },
 }
 
+impl Payload {
+    /// What it says, in words, as typed.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Text { text } => text.clone(),
+            Self::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
+        }
+    }
+}
+
 /// Whether somebody waits for the answer. Budgets, rate classes and metrics use it (SIG-11, SIG-12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -12,7 +12,7 @@ use super::prefetch::{Mention, mentions};
 use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
-use super::state::{AuditAbout, Question, Resume, Turn};
+use super::state::{AuditAbout, Resume, Turn};
 use super::{It, say};
 
 /// A signal begins a request.
@@ -46,17 +46,9 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
 pub(crate) fn interrupted(turn: &mut Turn<'_>, signal: Signal) {
     turn.state.turn = turn.state.turn.saturating_add(1);
     let mut request = Request::new(signal, turn.state.turn);
-    let blocks = say::was_interrupted(&said(&request.signal), turn.env.mask);
+    let blocks = say::was_interrupted(&request.signal.payload.words(), turn.env.mask);
     turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
     turn.finish(request, Ending::Interrupted);
-}
-
-/// What a signal says, in words, as typed.
-pub(super) fn said(signal: &Signal) -> String {
-    match &signal.payload {
-        Payload::Text { text } => text.clone(),
-        Payload::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
-    }
 }
 
 fn drop_signal(turn: &mut Turn<'_>, signal: Signal) {
@@ -173,21 +165,7 @@ fn ask_which(
         (shown, Resume::Procedure(Box::new(procedure)))
     });
     let choices: Vec<_> = choices.collect();
-    ask(turn, request, "Which one?", choices);
-}
-
-/// Asks a question with choices and ends the request: waiting is a state, not a task.
-pub(super) fn ask(
-    turn: &mut Turn<'_>,
-    mut request: Request,
-    question: &str,
-    choices: Vec<(crate::port::Choice, Resume)>,
-) {
-    let id = QuestionId::new(format!("{:016x}", turn.now.seed ^ request.turn));
-    let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
-    turn.say(&mut request, Mark::Question, Claim::Nothing, say::question(question, &id, shown));
-    turn.state.question = Some(Question { id, choices: resumes });
-    turn.finish(request, Ending::Answered);
+    turn.ask(request, say::which_one(), choices);
 }
 
 fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
@@ -196,7 +174,8 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         [mended] if mended.runs => {
             let choice = crate::port::Choice { label: mended.text.clone(), about: mended.about.clone() };
             let resume = Resume::Words(mended.text.clone());
-            ask(turn, request, &say::did_you_mean(text, turn.env.mask), vec![(choice, resume)]);
+            let question = say::did_you_mean(text, turn.env.mask);
+            turn.ask(request, &question, vec![(choice, resume)]);
         }
         _ => {
             turn.say(&mut request, Mark::Plain, Claim::Nothing, say::not_understood(text, &near, turn.env.mask));

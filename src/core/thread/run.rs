@@ -13,7 +13,6 @@ use crate::resource::{Resource, ResourceId};
 use crate::signal::{CallId, Mono, SignalId};
 use crate::tool::ToolKind;
 
-use super::perceive::{ask, said};
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted, is_discovery};
 use super::request::Request;
 use super::state::{AuditAbout, Resume, Turn};
@@ -66,7 +65,7 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
 /// Runs a procedure's next step and puts the request back, or ends it.
 pub(super) fn advance(turn: &mut Turn<'_>, mut request: Request, procedure: Procedure) {
     let by = crate::text::one_line(&request.signal.actor.display, 64);
-    let because = format!("asked by {by}: {}", said(&request.signal));
+    let because = format!("asked by {by}: {}", request.signal.payload.words());
     request.budget.begin_turn();
     let proposal = procedure.proposal(&turn.env, &because);
     match propose(turn, &mut request, &proposal) {
@@ -223,7 +222,7 @@ fn on_found(
             let question = say::which_of(procedure.wanted_name(), several.len());
             let choices = several.into_iter().take(CHOICES_MAX).map(|resource| resume_on(&procedure, resource));
             let choices = choices.collect();
-            ask(turn, request, &question, choices);
+            turn.ask(request, &question, choices);
         }
         Choice::Missing => {
             if let Some(what) = call.and_then(asked_for) {

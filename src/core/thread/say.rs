@@ -17,7 +17,6 @@ use crate::text;
 use crate::tool::ToolKind;
 
 use super::Entity;
-use super::perceive::said;
 use super::prefetch::{Mention, brief, mentions};
 use super::request::Request;
 use super::state::Turn;
@@ -36,7 +35,7 @@ fn quote(words: &str, mask: &Mask) -> String {
 
 /// What an answer answers, where the question was asked before a restart.
 pub(super) fn asked_before(signal: &Signal, mask: &Mask) -> Block {
-    Block::Text { text: format!("You asked “{}” before I was restarted.", quote(&said(signal), mask)) }
+    Block::Text { text: format!("You asked “{}” before I was restarted.", quote(&signal.payload.words(), mask)) }
 }
 
 /// What a gate refused.
@@ -88,6 +87,10 @@ pub(super) fn which_of(name: &str, count: usize) -> String {
     } else {
         format!("{count} are called “{name}”. Which one?")
     }
+}
+
+pub(super) const fn which_one() -> &'static str {
+    "Which one?"
 }
 
 pub(super) fn what_is_it(word: &str) -> Vec<Block> {

@@ -3,7 +3,7 @@
 use crate::effect::{Audit, Count, Effect, Ending};
 use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
-use crate::port::{Block, Claim, Lane, Mark, Outgoing};
+use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing};
 use crate::signal::{Now, QuestionId, Signal};
 
 use super::procedure::Procedure;
@@ -131,6 +131,15 @@ impl<'a> Turn<'a> {
             }
         };
         self.effects.push(Effect::Post { n: request.post_number(), message });
+    }
+
+    /// Asks a question with choices and ends the request: waiting is a state, not a task.
+    pub(crate) fn ask(&mut self, mut request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
+        let id = QuestionId::new(format!("{:016x}", self.now.seed ^ request.turn));
+        let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
+        self.say(&mut request, Mark::Question, Claim::Nothing, super::say::question(question, &id, shown));
+        self.state.question = Some(Question { id, choices: resumes });
+        self.finish(request, Ending::Answered);
     }
 
     /// Ends the request. What it did stays for `why`.
