@@ -28,6 +28,8 @@ pub(crate) struct Request {
     pub judged: Vec<Judged>,
     /// What drives it: a route's procedure. None where the answer needs no tool.
     pub procedure: Option<Procedure>,
+    /// Whether its time is being measured: from its first call on.
+    pub deadline_set: bool,
     /// The number of the next call.
     pub next_call: u32,
     /// The number of the next message.
@@ -45,6 +47,7 @@ impl Request {
             sources: Vec::new(),
             judged: Vec::new(),
             procedure: None,
+            deadline_set: false,
             next_call: 0,
             next_post: 0,
         }

@@ -51,7 +51,7 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
     if let Some(known) = known_missing(turn, request, call.get()) {
         return Proposed::Known(Box::new(known));
     }
-    if request.waiting.is_empty() && request.sources.is_empty() && request.next_call == 1 {
+    if !std::mem::replace(&mut request.deadline_set, true) {
         let at = Mono(turn.now.mono.0.saturating_add(turn.env.limits.request_ms_max));
         turn.effects.push(Effect::Wake { at, signal: request.signal.id.clone() });
     }
