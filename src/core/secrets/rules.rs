@@ -110,11 +110,14 @@ impl Rule {
                 secret: text.get(at.clone()).unwrap_or_default(),
                 rest: text.get(at.end..).unwrap_or_default(),
             };
-            if (self.keep)(&candidate) {
+            let kept = (self.keep)(&candidate);
+            if kept {
                 finds.push(Find { at, class: if name.is_empty() { self.class } else { class_by_word(name) } });
             }
-            // At least one byte on; every pattern matches at least one character.
-            from = end.max(whole.end()).max(whole.start() + 1);
+            // At least one byte on; every pattern matches at least one character. What was taken for a value and is none
+            // may hold a name and a value of its own: `cookie="& password=x`.
+            let inside = (!kept && secret.start() > whole.start()).then(|| secret.start());
+            from = inside.unwrap_or_else(|| end.max(whole.end()).max(whole.start() + 1));
             if from > text.len() {
                 break;
             }
