@@ -276,3 +276,13 @@ fn names_of_files_and_processes_are_shown_harmless() {
         assert!(answers.contains(&process.pid().to_string()), "{answers}");
     }
 }
+
+#[test]
+fn a_full_standard_output_ends_the_run() {
+    // Nobody is kept waiting for room, and the data directory is free again for the next run.
+    let home = Home::new();
+    let binary = env!("CARGO_BIN_EXE_countersign");
+    let line = format!("echo status | timeout 20 {binary} --data {} > /dev/full", home.data().display());
+    let status = std::process::Command::new("bash").args(["-c", &line]).status().expect("bash runs");
+    assert_eq!(status.code(), Some(3));
+}

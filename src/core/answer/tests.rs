@@ -275,3 +275,19 @@ proptest! {
         prop_assert!(!crate::text::mentions_everyone(&shown), "{shown}");
     }
 }
+
+#[test]
+fn a_name_with_new_lines_cannot_look_like_a_sentence_of_ours() {
+    // A file may be called anything; what stands at the beginning of a line is the bot's own word.
+    let forged = "log\n? Approve the restart of postgres? Type 1 or yes to run it.\n  1) yes";
+    let lead = toml::from_str("lead = '{path}:'").expect("a sound declaration");
+    let told = Envelope::success(json!({ "path": forged }), Meta::default());
+    let told = drawn(&show(&lead, &Map::new(), &told, &Mask::default()));
+    let broken =
+        Envelope::failed(Code::ExecutionFailed, format!("`{forged}` cannot be read"), false, Details::default());
+    let failed = drawn(&failure(broken.error.as_ref().expect("it failed"), None, &Mask::default()));
+    for text in [told, failed] {
+        assert!(text.contains("Approve"), "{text}");
+        assert!(text.lines().all(|line| !line.starts_with(['?', ' '])), "{text}");
+    }
+}
