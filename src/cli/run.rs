@@ -3,7 +3,7 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -127,7 +127,7 @@ fn world(prepared: &Prepared, wired: &Wired) -> World {
         vault: Vault::default(),
         mask: Arc::clone(&prepared.mask),
         spokes: Box::new(move || spokes.health().into_iter().map(status).collect()),
-        exact: Mutex::new(ExactRoutes::new(usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX))),
+        exact: RwLock::new(ExactRoutes::new(usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX))),
     }
 }
 

@@ -404,6 +404,16 @@ fn a_repeated_question_takes_the_exact_route_and_looks_afresh() {
 }
 
 #[test]
+fn a_route_that_is_used_again_is_not_the_next_to_go() {
+    let mut world = World::with_fleet();
+    world.exact = crate::route::ExactRoutes::new(2);
+    for question in ["load", "list services", "load", "how busy is it here"] {
+        world.say(question);
+    }
+    assert!(world.say("load").counted.iter().any(|c| c.contains("exact")), "it was used again since");
+}
+
+#[test]
 fn a_follow_up_belongs_to_what_was_talked_about() {
     let mut world = World::with_fleet();
     assert_eq!(world.say("and the load?").calls.len(), 2, "the words stand for themselves");

@@ -2,7 +2,7 @@
 //! outcomes, and what survives a panic.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use countersign_core::env::{Limits, OwnDeployment, Vault};
@@ -204,7 +204,7 @@ fn world() -> World {
         vault: Vault::default(),
         mask: Arc::new(Mask::default()),
         spokes: Box::new(Vec::new),
-        exact: Mutex::new(ExactRoutes::default()),
+        exact: RwLock::new(ExactRoutes::default()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The snapshots that every step looks at, and how an `Env` is made of them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, SpokeStatus, Vault};
@@ -35,15 +35,15 @@ pub struct World {
     /// The tool servers.
     pub spokes: SpokesView,
     /// Routes of questions asked before.
-    pub exact: Mutex<ExactRoutes>,
+    pub exact: RwLock<ExactRoutes>,
 }
 
 impl World {
     /// One step of one thread.
     pub(super) fn step(&self, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
         let spokes = (self.spokes)();
-        // A snapshot, so that no lock is held while a step runs: it holds no more than the routes themselves.
-        let exact = self.exact.lock().unwrap_or_else(PoisonError::into_inner);
+        // Steps of different threads only read it, and beside each other; a new route waits for them.
+        let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
         step(self.env(&exact, &spokes), state, input, now)
     }
 
@@ -54,7 +54,7 @@ impl World {
 
     /// Remembers the route of a question.
     pub(super) fn remember(&self, key: (ThreadKey, String, String), route: Route) {
-        self.exact.lock().unwrap_or_else(PoisonError::into_inner).remember(key, route);
+        self.exact.write().unwrap_or_else(PoisonError::into_inner).remember(key, route);
     }
 
     fn env<'a>(&'a self, exact: &'a ExactRoutes, spokes: &'a [SpokeStatus]) -> Env<'a> {

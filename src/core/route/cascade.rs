@@ -86,13 +86,13 @@ fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Rout
     Some(Route { intent: intent.name.clone(), args, target, layer })
 }
 
-/// Whether a route may be remembered: it means the same next time, and it is no write (C-29).
+/// Whether a route may be remembered, or that it was used again: it means the same next time, and it is no write (C-29).
 pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -> bool {
     let is_write = match &intent.does {
         Does::Own(_) => false,
         Does::Call { tool, action } => env.registry.kind(tool, action) == ToolKind::Write,
     };
-    route.is_free_of_context() && route.layer == Layer::Pattern && !is_write
+    route.is_free_of_context() && route.layer != Layer::Sticky && !is_write
 }
 
 /// Something that might have been meant.

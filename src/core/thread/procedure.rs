@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use crate::env::Env;
 use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
-use crate::tool::ToolKind;
 
 use super::{Entity, ResolvedContext};
 
@@ -164,9 +163,4 @@ fn one_of(mut found: Vec<Resource>) -> Choice {
 fn answers_to(resource: &Resource, name: &str) -> bool {
     let same = |known: &str| known.eq_ignore_ascii_case(name);
     same(&resource.name) || same(resource.id.as_str()) || resource.aliases.iter().any(|alias| same(alias))
-}
-
-/// Whether an answer to this kind of call is a discovery.
-pub(super) fn is_discovery(kind: ToolKind) -> bool {
-    kind == ToolKind::Resolve
 }

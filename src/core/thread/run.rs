@@ -13,7 +13,7 @@ use crate::resource::{Resource, ResourceId};
 use crate::signal::{CallId, Mono, SignalId};
 use crate::tool::ToolKind;
 
-use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted, is_discovery};
+use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
 use super::request::Request;
 use super::state::{AuditAbout, Resume, Turn};
 use super::{Budget, Category, Entity, Fact, say};
@@ -164,7 +164,7 @@ fn on_failure(
 /// Takes what a discovery found into the context. Only discoveries add to it (RES-02); a record that is not sound is left
 /// out.
 fn register(turn: &mut Turn<'_>, call: Option<&ToolCall>, envelope: &Envelope) -> Vec<Resource> {
-    if !call.is_some_and(|call| is_discovery(call.kind)) {
+    if call.is_none_or(|call| call.kind != ToolKind::Resolve) {
         return Vec::new();
     }
     let listed = envelope.data.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
