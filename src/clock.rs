@@ -19,7 +19,7 @@ impl Clock {
 
     /// The time now, and a fresh seed from the operating system.
     pub fn now(&self) -> Now {
-        Now { wall: wall_now(), mono: self.mono(), seed: u64::from_le_bytes(random_bytes()) }
+        Now { wall: wall_now(), mono: self.mono(), seed: u128::from_le_bytes(random_bytes()) }
     }
 
     /// The monotonic time now.

@@ -7,6 +7,8 @@ pub mod config;
 pub mod wire;
 pub mod clock;
 pub mod engine;
+pub mod permit;
+pub mod replay;
 pub mod store;
 pub mod tools;
 #[cfg(feature = "host")]

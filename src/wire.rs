@@ -22,6 +22,8 @@ pub struct ConsoleWiring<'a> {
     pub data: &'a Path,
     /// New for each start.
     pub session: String,
+    /// The head of the audit trail: printed where people see it, so that a trail that is rewritten is found out.
+    pub audit_head: String,
 }
 
 /// The platforms of a run, and what the rest has to know about them.
@@ -39,9 +41,11 @@ pub struct Wired {
 pub fn wire(console: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
     let banner = format!(
-        "Countersign {} on {}. Ask about this machine; `help` lists what I understand, `quit` leaves.",
+        "Countersign {} on {}. Ask about this machine; `help` lists what I understand, `quit` leaves.\n\
+         Audit trail at {}",
         env!("CARGO_PKG_VERSION"),
-        console.machine
+        console.machine,
+        console.audit_head
     );
     let adapter = Console::new(Options {
         thread: console.thread.to_owned(),

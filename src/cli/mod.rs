@@ -1,6 +1,9 @@
 //! The command line: what can be typed, and the exit codes. One file per subcommand.
 
+mod audit;
+mod replay;
 mod run;
+mod setup;
 #[cfg(feature = "host")]
 mod spoke;
 
@@ -12,6 +15,8 @@ use countersign_core::secrets::Mask;
 
 /// Nothing is wrong.
 const FINE: u8 = 0;
+/// What was asked about is not fine.
+const NOT_FINE: u8 = 1;
 /// The usage or the configuration is wrong: nothing was started.
 const USAGE: u8 = 2;
 /// Something of our own went wrong.
@@ -42,6 +47,9 @@ pub(crate) struct RunArgs {
     /// Print one JSON object per event on standard output; people's text goes to standard error
     #[arg(long, global = true)]
     pub json: bool,
+    /// Write a recording of this session into a new file, for `countersign replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// The thread that the console's lines belong to
     #[arg(long, global = true, value_name = "NAME", default_value = "main")]
     pub thread: String,
@@ -51,13 +59,23 @@ pub(crate) struct RunArgs {
 enum Command {
     /// Talk here, in this terminal or pipe, even where a platform is configured
     Console,
+    /// Prove the audit trail, or write it out; also while a bot runs on the same data
+    Audit {
+        #[command(subcommand)]
+        command: audit::AuditCommand,
+    },
+    /// Play a recording through the real engine and print every decision as JSON lines; runs no tool
+    Replay {
+        /// What `--record` has written
+        file: PathBuf,
+    },
     /// Run a built-in tool server on standard input and output, as the bot itself does when it needs one
     #[cfg(feature = "host")]
     Spoke {
         /// Which one
         #[arg(value_enum)]
         name: SpokeName,
-        /// A path that is never read; may be given several times
+        /// A path that is never read and never written; may be given several times
         #[arg(long, value_name = "PATH")]
         keep_out: Vec<PathBuf>,
     },
@@ -67,12 +85,14 @@ enum Command {
 #[cfg(feature = "host")]
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum SpokeName {
-    /// Reads the machine it runs on
+    /// Reads the machine it runs on, and changes it with a permit
     Host,
 }
 
 /// An error with the exit code it leads to.
 pub(crate) enum Failed {
+    /// What was asked about is not fine: a sentence for people.
+    NotFine(String),
     /// Usage or configuration.
     Usage(anyhow::Error),
     /// Ours.
@@ -92,11 +112,14 @@ pub fn main() -> ExitCode {
     };
     let done = match cli.command {
         None | Some(Command::Console) => run::run(&cli.run),
+        Some(Command::Replay { file }) => replay::run(&cli.run, &file),
+        Some(Command::Audit { command }) => audit::run(&cli.run, &command),
         #[cfg(feature = "host")]
         Some(Command::Spoke { name, keep_out }) => spoke::serve(name, keep_out),
     };
     let (code, error) = match done {
         Ok(()) => (FINE, None),
+        Err(Failed::NotFine(sentence)) => (NOT_FINE, Some(anyhow::Error::msg(sentence))),
         Err(Failed::Usage(error)) => (USAGE, Some(error)),
         Err(Failed::Internal(error)) => (INTERNAL, Some(error)),
     };

@@ -1,44 +1,34 @@
 //! `countersign`: puts everything together and runs it. Everything that can be wrong is found out before anything is
 //! started.
 
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use countersign_core::env::{Limits, OwnDeployment, SpokeStatus, Vault};
+use countersign_core::env::SpokeStatus;
 use countersign_core::port::Ended;
-use countersign_core::route::{ExactRoutes, Intents};
-use countersign_core::secrets::Mask;
-use countersign_core::tool::Registry;
 use tokio_util::sync::CancellationToken;
 
+use super::setup::Setup;
 use super::{Failed, RunArgs};
 use crate::access::{ConsoleOwner, OsUser};
 use crate::clock::fresh_id;
-use crate::config::{Config, DataLock, LoadOptions, Override, lock_data_dir};
-use crate::engine::{Engine, Parts, World};
+use crate::config::{Config, DataLock, lock_data_dir};
+use crate::engine::{Engine, Parts, Watch};
+use crate::replay::{Header, Recorder};
 use crate::store::Store;
 use crate::telemetry;
 use crate::tools::{SpokeConfig, SpokeHealth, SpokeState, Spokes};
 use crate::wire::{ConsoleWiring, Wired, wire};
-
-/// The built-in declarations: part of the program, so that it runs from anywhere.
-const TOOLS: [(&str, &str); 1] = [("config/tools/host.toml", include_str!("../../config/tools/host.toml"))];
-const INTENTS: (&str, &str) = ("config/intents.toml", include_str!("../../config/intents.toml"));
 
 /// How long a tool server may take to start.
 const SPOKE_START_LIMIT: Duration = Duration::from_secs(10);
 
 /// Everything that was found in order, and nothing that runs yet.
 struct Prepared {
-    config: Config,
-    own: Vec<PathBuf>,
+    setup: Setup,
     lock: DataLock,
-    mask: Arc<Mask>,
-    registry: Arc<Registry>,
-    intents: Intents,
     spokes: Arc<Spokes>,
     user: OsUser,
     machine: String,
@@ -56,34 +46,22 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 }
 
 fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
-    let data = args.data.as_ref().map(|data| Override {
-        flag: "--data",
-        key: "store.data",
-        value: data.to_string_lossy().into_owned(),
-    });
-    let options = LoadOptions::from_process(args.config.clone(), data.into_iter().collect())
-        .context("failed to find the working directory")?;
-    let config = Config::load(&options)?;
-    let mask = Arc::new(Mask::new(config.secrets()));
-    let interactive = std::io::stderr().is_terminal() || !args.json;
-    telemetry::start(&config.log, interactive, Arc::clone(&mask))?;
-    let registry = Arc::new(load_tools(&config)?);
-    let intents = load_intents(&config, &registry)?;
-    let data_dir = config.data_dir()?;
-    let config_file = args.config.clone().or_else(|| Some(options.cwd.join("countersign.toml")));
-    let own = own_paths(&config, config_file, &data_dir);
-    let spokes = Arc::new(Spokes::new(spoke_configs(&config, &own)?, &registry)?);
+    let setup = Setup::read(args)?;
+    let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
     let user = OsUser::of_this_process()?;
-    let lock = lock_data_dir(&data_dir)?;
-    Ok(Prepared { config, own, lock, mask, registry, intents, spokes, user, machine: machine_name() })
+    let lock = lock_data_dir(&setup.data_dir)?;
+    Ok(Prepared { setup, lock, spokes, user, machine: machine_name() })
 }
 
 async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
-    let url = prepared.config.store.database_url(prepared.lock.dir()).map_err(|error| Failed::Usage(error.into()))?;
+    let url =
+        prepared.setup.config.store.database_url(prepared.lock.dir()).map_err(|error| Failed::Usage(error.into()))?;
     // Before the database is made: an address that is taken is to leave nothing behind.
-    let _metrics = telemetry::metrics(&prepared.config.metrics).map_err(|error| Failed::Usage(error.into()))?;
+    let _metrics = telemetry::metrics(&prepared.setup.config.metrics).map_err(|error| Failed::Usage(error.into()))?;
     let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
+    let head = store.audit_head().await.map_err(|error| Failed::Internal(error.into()))?;
     let wired = wire(ConsoleWiring {
+        audit_head: head.to_string(),
         thread: &args.thread,
         json: args.json,
         user: &prepared.user,
@@ -94,9 +72,13 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let wired = wired.map_err(Failed::Usage)?;
     let (adapters, interrupt_is_taken) = (wired.adapters.clone(), wired.interrupt_is_taken);
     let spokes = Arc::clone(&prepared.spokes);
-    let queue_max = usize::try_from(prepared.config.limits.queue).unwrap_or(usize::MAX);
-    let world = world(&prepared, &wired);
-    let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max });
+    let queue_max = usize::try_from(prepared.setup.config.limits.queue).unwrap_or(usize::MAX);
+    let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
+    let health = Arc::clone(&spokes);
+    let (platform, person) = wired.console_owner.clone();
+    let rights = Box::new(ConsoleOwner::new(platform, person));
+    let world = prepared.setup.world(rights, Box::new(move || health.health().into_iter().map(status).collect()));
+    let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max, watch });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
     let ended = engine.run(stop).await;
@@ -109,49 +91,12 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     Ok(())
 }
 
-fn world(prepared: &Prepared, wired: &Wired) -> World {
-    let limits = &prepared.config.limits;
-    let spokes = Arc::clone(&prepared.spokes);
-    let (platform, person) = wired.console_owner.clone();
-    World {
-        registry: Arc::clone(&prepared.registry),
-        intents: prepared.intents.clone(),
-        rights: Box::new(ConsoleOwner::new(platform, person)),
-        limits: Limits {
-            turns_max: limits.turns,
-            request_ms_max: u64::from(limits.request_seconds) * 1000,
-            recently_ms: u64::from(limits.recently_minutes) * 60_000,
-            egress_allowed: Vec::new(),
-        },
-        own: own_deployment(&prepared.own),
-        vault: Vault::default(),
-        mask: Arc::clone(&prepared.mask),
-        spokes: Box::new(move || spokes.health().into_iter().map(status).collect()),
-        exact: RwLock::new(ExactRoutes::new(usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX))),
-    }
-}
-
-/// What belongs to the bot itself: its data and its configuration.
-fn own_paths(config: &Config, config_file: Option<PathBuf>, data: &Path) -> Vec<PathBuf> {
-    let url = config.store.database_url(data).ok();
-    let file =
-        url.as_ref().and_then(|url| url.expose().strip_prefix("sqlite:")).map(|file| file.trim_start_matches("//"));
-    let database = file.and_then(|file| file.split('?').next()).map(PathBuf::from);
-    let named = [
-        config_file,
-        config.store.url_file.clone(),
-        config.intents.file.clone(),
-        config.tools.dir.clone(),
-        database,
-        Some(data.to_owned()),
-    ];
-    named.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
-}
-
-/// The same, also by the names that it really has.
-fn own_deployment(own: &[PathBuf]) -> OwnDeployment {
-    let real = own.iter().filter_map(|path| std::fs::canonicalize(path).ok());
-    OwnDeployment { paths: own.iter().cloned().chain(real).collect(), resources: Vec::new() }
+/// The recording, where one was asked for.
+fn recorder(args: &RunArgs, prepared: &Prepared, wired: &Wired) -> anyhow::Result<Option<Arc<dyn Watch>>> {
+    let Some(file) = &args.record else { return Ok(None) };
+    let recorder = Recorder::begin(file, &Header::new(wired.console_owner.clone()), Arc::clone(&prepared.setup.mask));
+    let recorder = recorder.with_context(|| format!("--record: cannot create {}", file.display()))?;
+    Ok(Some(Arc::new(recorder)))
 }
 
 fn status(health: SpokeHealth) -> SpokeStatus {
@@ -164,40 +109,6 @@ fn status(health: SpokeHealth) -> SpokeStatus {
         }
     };
     SpokeStatus { name: health.name, state }
-}
-
-fn load_tools(config: &Config) -> anyhow::Result<Registry> {
-    let mut files: Vec<(String, String)> =
-        TOOLS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-    if let Some(dir) = &config.tools.dir {
-        files.extend(tool_files(dir)?);
-    }
-    let files = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    Ok(Registry::load(files)?)
-}
-
-fn tool_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    let listed = std::fs::read_dir(dir).with_context(|| format!("tools.dir: cannot list {}", dir.display()))?;
-    let mut paths: Vec<PathBuf> = listed
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect();
-    paths.sort();
-    paths.into_iter().map(|path| Ok((path.display().to_string(), read("tools.dir", &path)?))).collect()
-}
-
-fn load_intents(config: &Config, registry: &Registry) -> anyhow::Result<Intents> {
-    let mut files = Vec::new();
-    if let Some(file) = &config.intents.file {
-        files.push((file.display().to_string(), read("intents.file", file)?));
-    }
-    // The team's own come first, so that they may be more particular than the built-in ones.
-    files.push((INTENTS.0.to_owned(), INTENTS.1.to_owned()));
-    Ok(Intents::load(files.iter().map(|(name, text)| (name.as_str(), text.as_str())), registry)?)
-}
-
-fn read(key: &str, path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("{key}: cannot read {}", path.display()))
 }
 
 fn spoke_configs(config: &Config, own: &[PathBuf]) -> anyhow::Result<Vec<SpokeConfig>> {

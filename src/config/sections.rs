@@ -213,11 +213,23 @@ pub struct Limits {
     pub recently_minutes: u32,
     /// Routes of repeated questions that are kept. Default 1000.
     pub exact_routes: u32,
+    /// Minutes for which a plan can be countersigned. Default 15.
+    pub plan_minutes: u32,
+    /// Seconds within which a tool server must begin a countersigned change. Default 5, at most 10 (DESIGN.md section 2).
+    pub permit_seconds: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { turns: 20, queue: 64, request_seconds: 120, recently_minutes: 15, exact_routes: 1000 }
+        Self {
+            turns: 20,
+            queue: 64,
+            request_seconds: 120,
+            recently_minutes: 15,
+            exact_routes: 1000,
+            plan_minutes: 15,
+            permit_seconds: 5,
+        }
     }
 }
 
@@ -230,6 +242,8 @@ impl Limits {
             ("request_seconds", self.request_seconds, 3600),
             ("recently_minutes", self.recently_minutes, 1440),
             ("exact_routes", self.exact_routes, 100_000),
+            ("plan_minutes", self.plan_minutes, 1440),
+            ("permit_seconds", self.permit_seconds, 10),
         ];
         match bounds.into_iter().find(|(_, value, max)| !(1..=*max).contains(value)) {
             None => Ok(()),

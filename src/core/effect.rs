@@ -1,6 +1,7 @@
 //! What goes into a step and what comes out of it. Effects are performed by the shell, in order; what leaves the core to
 //! act or to be read by people is `Cleared`.
 
+use crate::approval::{Digest, Filed, Move, PlanId};
 use crate::envelope::{Code, Envelope};
 use crate::gate::{Cleared, ToolCall};
 use crate::port::Outgoing;
@@ -26,6 +27,26 @@ pub enum Input {
     },
     /// The time of a request is over.
     Deadline(SignalId),
+    /// What the store holds of this thread's plans: when the thread begins, and before a decision about a plan that it
+    /// does not know.
+    Filed(Vec<Filed>),
+    /// The store did not take a step, because this plan had been moved by somebody else. Nothing of that step was done.
+    Lost {
+        /// What the step was about.
+        signal: Box<Signal>,
+        /// The plan as the store has it.
+        filed: Box<Filed>,
+    },
+    /// The store did not take a step, because another plan's change of the same target is not verified yet. Nothing of
+    /// that step was done.
+    Held {
+        /// What the step was about.
+        signal: Box<Signal>,
+        /// The plan that was to be carried out, as the store has it.
+        filed: Box<Filed>,
+        /// The plan that holds its target.
+        by: PlanId,
+    },
 }
 
 /// What has to be done. The order of a step's effects is the order of their doing.
@@ -40,6 +61,11 @@ pub enum Effect {
         /// The message.
         message: Cleared<Outgoing>,
     },
+    /// File a new plan. Committed FULL with the rest of the step, before anything is said of it.
+    File(Box<Filed>),
+    /// Move a plan: a compare-and-set in the step's transaction, committed FULL. Where it does not change exactly one row
+    /// nothing of the step is done, and the thread hears [`Input::Lost`] or [`Input::Held`].
+    Move(Box<Move>),
     /// Write an audit row.
     Audit(Audit),
     /// Raise a counter.
@@ -92,7 +118,7 @@ impl Ending {
 /// One audit row (invariant 9). No secrets: texts are masked before they come here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
-    /// `called`, `refused`, `dropped`, `reset`.
+    /// `called`, `refused`, `dropped`, `reset`; of a plan, what became of it: `proposed`, `approved`, `executing`, ...
     pub what: &'static str,
     /// Which signal.
     pub signal: SignalId,
@@ -108,6 +134,8 @@ pub struct Audit {
     pub call: String,
     /// The target, as claimed.
     pub target: Option<String>,
+    /// Which plan it is about, and the digest of it.
+    pub plan: Option<(PlanId, Digest)>,
     /// A sentence.
     pub detail: String,
 }

@@ -43,13 +43,24 @@ pub struct Limits {
     pub request_ms_max: u64,
     /// For how long "recently" is, in milliseconds (RES-16).
     pub recently_ms: u64,
+    /// How long a plan may be decided, in milliseconds.
+    pub plan_ms_max: u64,
+    /// How long a permit lets a tool server begin a write, in milliseconds: at most 10 s (DESIGN.md section 2).
+    pub permit_ms: u64,
     /// Where tools may send anything: host names and addresses. Empty means nowhere.
     pub egress_allowed: Vec<String>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { turns_max: 20, request_ms_max: 120_000, recently_ms: 15 * 60 * 1000, egress_allowed: Vec::new() }
+        Self {
+            turns_max: 20,
+            request_ms_max: 120_000,
+            recently_ms: 15 * 60 * 1000,
+            plan_ms_max: 15 * 60 * 1000,
+            permit_ms: 5_000,
+            egress_allowed: Vec::new(),
+        }
     }
 }
 

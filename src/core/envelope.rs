@@ -41,6 +41,8 @@ pub enum Code {
     BudgetExceeded,
     /// It took longer than it may.
     Timeout,
+    /// The target is not what it was when the plan was made.
+    Drifted,
 }
 
 /// Whether the proposer can mend a refusal without a person (TPR-04).
@@ -56,7 +58,7 @@ pub enum Recovery {
 
 impl Code {
     /// Every code, in the order of the documentation.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::StrictResolution,
         Self::FsmBlocked,
         Self::RoutingMismatch,
@@ -72,6 +74,7 @@ impl Code {
         Self::Forbidden,
         Self::BudgetExceeded,
         Self::Timeout,
+        Self::Drifted,
     ];
 
     /// The stable string.
@@ -92,6 +95,7 @@ impl Code {
             Self::Forbidden => "FORBIDDEN",
             Self::BudgetExceeded => "BUDGET_EXCEEDED",
             Self::Timeout => "TIMEOUT",
+            Self::Drifted => "DRIFTED",
         }
     }
 
@@ -107,6 +111,7 @@ impl Code {
             | Self::PolicyBlocked
             | Self::InvalidInput
             | Self::LoopDetected
+            | Self::Drifted
             | Self::Forbidden
             | Self::BudgetExceeded => Recovery::None,
         }
@@ -149,6 +154,9 @@ pub struct Details {
     /// Which argument is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
+    /// Of a write that failed: nobody knows whether it was done, and it may even still be done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub outcome_unknown: bool,
     /// Names that might have been meant, nearest first, at most 5.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<Suggestion>,
@@ -250,6 +258,7 @@ mod tests {
             ("FORBIDDEN", None),
             ("BUDGET_EXCEEDED", None),
             ("TIMEOUT", CaseByCase),
+            ("DRIFTED", None),
         ];
         assert_eq!(table, expected);
     }

@@ -343,7 +343,11 @@ impl Siege {
                     let labels = count.labels.iter().map(|(_, value)| value);
                     assert!(labels.clone().all(|value| !value.contains(PLANTED)), "round {n}: {count:?}");
                 }
-                Effect::Remember { .. } | Effect::Wake { .. } | Effect::Finish { .. } => {}
+                Effect::File(_)
+                | Effect::Move(_)
+                | Effect::Remember { .. }
+                | Effect::Wake { .. }
+                | Effect::Finish { .. } => {}
             }
         }
     }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::{Digest, Outcome, PlanId, Risk};
 use crate::gate::{Cleared, ToolCall};
 use crate::resource::ResourceId;
 use crate::signal::{Actor, Platform, QuestionId, Signal, SignalId, ThreadKey};
@@ -72,6 +73,25 @@ pub enum Block {
         /// In order; a pick is a position.
         choices: Vec<Choice>,
     },
+    /// The end of a plan's card: what may be decided about it. Everything before it in the message is the plan, whole.
+    Card {
+        /// Which plan. A decision carries it back.
+        plan: PlanId,
+        /// The digest of what was shown. A click carries it back, too.
+        digest: Digest,
+        /// What may be decided.
+        choices: Vec<CardChoice>,
+    },
+}
+
+/// What may be decided about a plan, at its card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CardChoice {
+    /// Countersign it.
+    Approve,
+    /// Say no.
+    Deny,
 }
 
 /// A column's heading.
@@ -119,6 +139,19 @@ pub enum Claim {
     /// Readings. Each must be a call that succeeded in this request, or nothing is shown.
     Readings {
         /// What it rests on, at least one.
+        sources: Vec<Source>,
+        /// The target of a change of this thread that is not verified, where there is one: the message then says so
+        /// before it says anything else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unverified: Option<ResourceId>,
+    },
+    /// A change: that it was carried out and what a fresh read found then.
+    Change {
+        /// Which plan.
+        plan: PlanId,
+        /// What its verification found.
+        outcome: Outcome,
+        /// The verifying read.
         sources: Vec<Source>,
     },
 }
@@ -212,19 +245,26 @@ pub trait Adapter: Send + Sync + 'static {
     fn answered(&self, signal: &SignalId);
 }
 
-/// What an actor wants to do. Four different rights, and here are the two that this version knows.
+/// What an actor wants to do. Four different rights; this version has nothing to
+/// administer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Right {
     /// To be answered at all.
     Talk,
     /// To have a call of this kind made, on this resource (the thread's own where there is none).
     Request(ToolKind, Option<ResourceId>),
+    /// To decide a plan of this risk, on this resource. Whoever may talk or request may not decide for that alone.
+    Decide(Risk, ResourceId),
 }
 
 /// Who may what. Pure: a snapshot of policies and roles. Fails closed.
 pub trait Rights: Send + Sync {
     /// Whether the actor may, here.
     fn may(&self, actor: &Actor, thread: &ThreadKey, right: &Right) -> bool;
+
+    /// Whether policy lets this actor countersign alone what they asked for themselves. A waiver of four eyes, which is
+    /// recorded each time.
+    fn may_decide_alone(&self, actor: &Actor, thread: &ThreadKey, risk: Risk) -> bool;
 
     /// The actor's roles, for `who`.
     fn roles(&self, actor: &Actor) -> Vec<String>;

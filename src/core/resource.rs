@@ -50,6 +50,11 @@ impl ResourceId {
         part.replace('%', "%25").replace(':', "%3A")
     }
 
+    /// Undoes [`ResourceId::escape`].
+    pub fn unescape(part: &str) -> String {
+        part.replace("%3A", ":").replace("%25", "%")
+    }
+
     /// The first part: `process`, `service`, `host`, ...
     pub fn kind(&self) -> &str {
         self.0.split(':').next().unwrap_or_default()
@@ -167,5 +172,6 @@ mod tests {
     fn any_text_can_be_a_part() {
         let id = ResourceId::scoped("mount", "web-1", "/mnt/a:b%c").expect("escaped parts are sound");
         assert_eq!(id.as_str(), "mount:web-1:/mnt/a%3Ab%25c");
+        assert_eq!(ResourceId::unescape(id.uid()), "/mnt/a:b%c");
     }
 }

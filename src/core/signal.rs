@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::{Digest, PlanId};
+use crate::port::CardChoice;
+
 /// Declares string newtypes that only the one who knows the platform creates, and everyone else treats as opaque.
 /// Because they are stored, changing their form is a migration.
 macro_rules! opaque_ids {
@@ -80,8 +83,9 @@ pub struct Now {
     pub wall: Wall,
     /// What a stopwatch says.
     pub mono: Mono,
-    /// 64 bits from the operating system's randomness, fresh for each step; every id made in the step derives from it.
-    pub seed: u64,
+    /// 128 bits from the operating system's randomness, fresh for each step: the id of a plan that is made in it, and what
+    /// every other id of the step derives from.
+    pub seed: u128,
 }
 
 /// What kind of being caused an event. Only a human requests, decides or administers (ADAPTERS.md section 3).
@@ -176,14 +180,47 @@ pub enum Payload {
         /// The position of the choice, from 0.
         pick: u32,
     },
+    /// A plan's card was decided by a button, a reaction or a key. Never reaches a model, and is judged before anything
+    /// else looks at it.
+    Decision {
+        /// Which plan, by its full id.
+        plan: PlanId,
+        /// What the card showed.
+        digest: Digest,
+        /// What was pressed.
+        choice: CardChoice,
+        /// Why not, where the platform asked; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    /// The engine's own: time has come for a plan to expire or to be looked at again. No adapter makes one.
+    Due {
+        /// Which plan.
+        plan: PlanId,
+    },
 }
 
+/// The actor of the engine's own signals: nobody on any platform, and no right comes with it.
+pub const OURSELVES: &str = "countersign";
+
 impl Payload {
+    /// The plan that it names by a full id, if it names one: the engine has it ready before the thread hears this.
+    pub fn named_plan(&self) -> Option<PlanId> {
+        match self {
+            Self::Text { text } => text.split_whitespace().find_map(PlanId::parse),
+            Self::Decision { plan, .. } | Self::Due { plan } => Some(plan.clone()),
+            Self::Choice { .. } => None,
+        }
+    }
+
     /// What it says, in words, as typed.
     pub fn words(&self) -> String {
         match self {
             Self::Text { text } => text.clone(),
             Self::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
+            Self::Decision { plan, choice: CardChoice::Approve, .. } => format!("approve {plan}"),
+            Self::Decision { plan, choice: CardChoice::Deny, .. } => format!("deny {plan}"),
+            Self::Due { plan } => format!("look after plan {plan}"),
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::effect::{Effect, Input};
 use crate::env::Env;
 use crate::signal::Now;
-use crate::thread::{ThreadState, Turn, interrupted, on_answer, on_deadline, perceive};
+use crate::thread::{ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, perceive};
 
 /// Moves one thread by one input. Pure: what it decides follows from its arguments alone.
 pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
@@ -15,6 +15,9 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         Input::Again(signal) => perceive(&mut turn, *signal, true),
         Input::Interrupted(signal) => interrupted(&mut turn, *signal),
         Input::Answer { call, envelope } => on_answer(&mut turn, &call, &envelope),
+        Input::Filed(filed) => on_filed(&mut turn, filed),
+        Input::Lost { signal, filed } => on_lost(&mut turn, *signal, &filed),
+        Input::Held { signal, filed, by } => on_held(&mut turn, *signal, &filed, &by),
         Input::Deadline(signal) => on_deadline(&mut turn, &signal),
     }
     (turn.state, turn.effects)
@@ -27,3 +30,19 @@ mod tests;
 #[cfg(test)]
 #[path = "hostile_tests.rs"]
 mod hostile;
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod plans;
+
+#[cfg(test)]
+#[path = "sequence_tests.rs"]
+mod sequences;
+
+#[cfg(test)]
+#[path = "bite_tests.rs"]
+mod bites;
+
+#[cfg(test)]
+#[path = "broken.rs"]
+pub(crate) mod broken;

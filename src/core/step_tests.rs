@@ -136,8 +136,16 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
     let calls: Vec<String> = told.calls.iter().map(crate::gate::ToolCall::name).collect();
     assert_eq!(calls, ["lab_find.service"], "nothing was restarted");
     insta::assert_snapshot!(told.said, @r#"
-    refused: `lab_control.restart` must be countersigned first.
-    (APPROVAL_REQUIRED, gate `approval`)
+    ? Countersign this? restart nginx
+    Does: lab_control.restart
+    To: service:web-1:nginx
+    Only while: run 1
+    Then expects: state running, another run
+    Risk: medium
+    Why: asked by ann: restart nginx
+    Until: 2023-11-14 22:28:20 UTC
+    Plan: 00000000000000000000000000000002 (acc65c0a2aa0)
+    [Approve, Deny]
     "#);
     assert!(told.counted.iter().any(|c| c.contains("gate_block_total") && c.contains("APPROVAL_REQUIRED")));
     assert!(told.effects.iter().any(|e| e.contains("refused") && e.contains("approval")), "{:?}", told.effects);
@@ -178,6 +186,8 @@ fn a_refusal_is_recorded_before_it_is_said() {
             Effect::Post { .. } => Some("said"),
             Effect::Call(_) => Some("called"),
             Effect::Count(_)
+            | Effect::File(_)
+            | Effect::Move(_)
             | Effect::Audit(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
@@ -340,7 +350,7 @@ fn no_reset_and_no_age_ends_an_unverified_write() {
     assert_eq!(world.state.fsm().state(), State::Verifying);
     let told = world.say("status of postgres");
     assert_eq!(world.state.fsm().state(), State::Verifying, "another target verifies nothing");
-    assert!(told.said.contains("withheld"), "and no final answer is given: {}", told.said);
+    assert!(told.said.starts_with("Not verified yet: lab_control.restart on service:web-1:nginx."), "{}", told.said);
     world.say("status of nginx");
     assert_eq!(world.state.fsm().state(), State::Reading);
 }

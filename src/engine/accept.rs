@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use countersign_core::port::{Admission, BoxFuture, Ingress};
-use countersign_core::signal::{Addressed, Signal, SignalId, Wall};
+use countersign_core::signal::{Addressed, Payload, Signal, SignalId, ThreadKey, Wall};
 use tracing::Instrument;
 
 use super::Engine;
@@ -38,7 +38,10 @@ impl Engine {
             // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
             return Ok(Admission::Duplicate);
         }
-        let handle = self.thread(&signal);
+        if matches!(signal.payload, Payload::Due { .. }) {
+            anyhow::bail!("only the engine itself looks after plans");
+        }
+        let handle = self.thread(&signal.thread);
         // One at a time in a thread, so that the order of the inbox is the order of the queue.
         let _in_order = handle.entrance.lock().await;
         let Ok(place) = handle.queue.try_reserve() else {
@@ -78,16 +81,20 @@ impl Engine {
         let mut closed = BTreeMap::new();
         for left in &unfinished {
             if !closed.contains_key(&left.signal.thread) {
-                let entrance = self.thread(&left.signal).entrance.lock_owned().await;
+                let entrance = self.thread(&left.signal.thread).entrance.lock_owned().await;
                 closed.insert(left.signal.thread.clone(), entrance);
             }
         }
         let engine = Arc::clone(self);
+        // A plan that waits is looked after from the start, also where nobody says anything.
+        for thread in self.store.threads_with_open_plans().await? {
+            self.thread(&thread);
+        }
         // In a task of its own: there may be more of them than a queue holds.
         self.tasks.spawn(async move {
             let _closed = closed;
             for left in unfinished {
-                let handle = engine.thread(&left.signal);
+                let handle = engine.thread(&left.signal.thread);
                 handle.one_accepted();
                 let job = Job { signal: left.signal, recovered: true };
                 tokio::select! {
@@ -109,14 +116,14 @@ impl Engine {
     }
 
     /// The thread's queue; begins the thread where it is idle or new.
-    fn thread(self: &Arc<Self>, signal: &Signal) -> Handle {
+    fn thread(self: &Arc<Self>, key: &ThreadKey) -> Handle {
         let mut threads = self.lock_threads();
-        if let Some(handle) = threads.get(&signal.thread).filter(|handle| !handle.queue.is_closed()) {
+        if let Some(handle) = threads.get(key).filter(|handle| !handle.queue.is_closed()) {
             return handle.clone();
         }
         let (handle, jobs) = Handle::new(self.queue_max);
-        threads.insert(signal.thread.clone(), handle.clone());
-        self.tasks.spawn(super::worker::Worker::new(Arc::clone(self), signal.thread.clone(), jobs).run());
+        threads.insert(key.clone(), handle.clone());
+        self.tasks.spawn(super::worker::Worker::new(Arc::clone(self), key.clone(), jobs).run());
         handle
     }
 }

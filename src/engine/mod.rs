@@ -4,6 +4,8 @@
 mod accept;
 mod outbox;
 mod perform;
+mod plans;
+mod player;
 mod world;
 mod worker;
 
@@ -13,8 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
+use countersign_core::effect::{Effect, Input};
 use countersign_core::port::{Adapter, Ended, Tools};
-use countersign_core::signal::{Platform, SignalId, ThreadKey};
+use countersign_core::signal::{Now, Platform, SignalId, ThreadKey};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,6 +25,7 @@ use tokio_util::task::TaskTracker;
 use crate::clock::Clock;
 use crate::store::Store;
 
+pub use player::Player;
 pub use world::{SpokesView, World};
 
 use accept::Entrance;
@@ -31,6 +35,12 @@ use worker::Handle;
 /// and is done after the next start, so that there is no point in waiting for long.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Somebody who looks on: is told every step after it was decided and before anything of it is done.
+pub trait Watch: Send + Sync {
+    /// One step. May write a file; must not block for long.
+    fn step(&self, thread: &ThreadKey, now: Now, input: &Input, effects: &[Effect]);
+}
+
 /// Everything that runs.
 pub struct Engine {
     store: Store,
@@ -38,6 +48,7 @@ pub struct Engine {
     tools: Arc<dyn Tools>,
     adapters: BTreeMap<Platform, Arc<dyn Adapter>>,
     clock: Clock,
+    watch: Option<Arc<dyn Watch>>,
     queue_max: usize,
     threads: Mutex<BTreeMap<ThreadKey, Handle>>,
     /// Requests that have ended and whose messages may still be on their way.
@@ -65,6 +76,8 @@ pub struct Parts {
     pub adapters: Vec<Arc<dyn Adapter>>,
     /// The most signals that wait in one thread; one more is refused, and the platform is told (CARD-09).
     pub queue_max: usize,
+    /// Who looks on.
+    pub watch: Option<Arc<dyn Watch>>,
 }
 
 impl Engine {
@@ -77,6 +90,7 @@ impl Engine {
             tools: parts.tools,
             adapters,
             clock: Clock::start(),
+            watch: parts.watch,
             queue_max: parts.queue_max,
             threads: Mutex::default(),
             ended: Mutex::default(),
@@ -137,6 +151,14 @@ impl Engine {
             self.tasks.wait().await;
         }
         self.store.close().await;
+    }
+
+    /// A signal was accepted in this thread.
+    fn on_accepted(&self, thread: &ThreadKey) {
+        if let Some(handle) = self.lock_threads().get(thread) {
+            handle.one_accepted();
+        }
+        self.open.send_modify(|open| *open = open.saturating_add(1));
     }
 
     /// An accepted signal was answered: everything that was to be said about it is out, or never will be.

@@ -5,18 +5,17 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::effect::{Audit, Effect, Ending as Ended};
+use countersign_core::effect::{Audit, Effect, Ending as Ended, Input};
 use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::Outgoing;
 use countersign_core::signal::{Now, Payload, SignalId};
-use countersign_core::thread::ThreadState;
 use futures::FutureExt;
 use tracing::Instrument;
 
 use super::worker::Worker;
 use crate::clock::{fresh_id, wall_now};
-use crate::store::{AuditRow, Ending, NewPost, StepRecord, What};
+use crate::store::{AuditRow, Committed, Ending, NewPost, PlanChange, StepRecord, What};
 use crate::telemetry;
 
 /// How often a commit is tried. After that the request stays in the inbox and is taken up at the next start.
@@ -26,14 +25,27 @@ const COMMITS_MAX: u32 = 5;
 #[derive(Default)]
 struct Storing {
     posts: Vec<NewPost>,
+    plans: Vec<PlanChange>,
     refused: bool,
     ending: Option<(SignalId, Ended)>,
 }
 
+/// What became of a step in the store.
+enum Stored {
+    /// It is in, or has nothing to store.
+    Done,
+    /// The database does not take it.
+    Not,
+    /// A plan stands otherwise than the step took it to: nothing of the step is done, and the thread hears this.
+    Conflict(Box<Input>),
+}
+
 impl Worker {
-    pub(super) async fn perform(&mut self, effects: Vec<Effect>, now: Now) {
+    /// Returns what the thread has to hear next: that the store did not take the step, and nothing of it was done.
+    pub(super) async fn perform(&mut self, effects: Vec<Effect>, now: Now) -> Option<Input> {
         let mut storing = Storing::default();
         let mut calls = Vec::new();
+        let from_before = self.unwritten.len();
         for effect in effects {
             match effect {
                 Effect::Audit(audit) => {
@@ -42,58 +54,73 @@ impl Worker {
                 }
                 Effect::Post { n, message } => storing.posts.push(new_post(n, &message)),
                 Effect::Finish { signal, ending } => storing.ending = Some((signal, ending)),
+                Effect::File(filed) => storing.plans.push(PlanChange::File(filed)),
+                Effect::Move(moved) => storing.plans.push(PlanChange::Move { id: fresh_id(), moved }),
                 Effect::Call(call) => calls.push(call),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
                 Effect::Remember { key, route } => self.engine.world.remember(key, route),
                 Effect::Wake { at, signal } => self.deadline = Some((self.engine.clock.instant(at), signal)),
             }
         }
-        if !self.store(&storing, now).await {
-            self.on_not_stored();
-            return;
+        match self.store(&storing, now, from_before).await {
+            Stored::Done => {}
+            Stored::Not => {
+                self.on_not_stored();
+                return None;
+            }
+            Stored::Conflict(input) => return Some(*input),
         }
         self.on_stored(storing).await;
         for call in calls {
             self.call(call);
         }
+        None
     }
 
     /// The database does not take it: nothing that was not stored is done. The request stays in the inbox for the next
     /// start, and nobody waits for it any longer in this one.
     fn on_not_stored(&mut self) {
         tracing::error!("a request is given up until the next start: its steps cannot be stored");
-        self.state = ThreadState::default();
-        self.calls.abort_all();
-        self.deadline = None;
+        self.forget_everything();
         if let Some(signal) = self.current.take() {
             self.engine.on_answered(&signal.id, &signal.thread);
         }
     }
 
     /// Commits what the step has to store. A step that has nothing but rows about reads under way waits with them for the
-    /// next commit of its request: a read changes nothing, and every request ends in one. False where it could not be
-    /// stored.
-    async fn store(&mut self, storing: &Storing, now: Now) -> bool {
-        let is_due = storing.refused || storing.ending.is_some() || !storing.posts.is_empty();
-        let Some(signal) = self.current.as_ref().map(|signal| signal.id.clone()).filter(|_| is_due) else {
-            return true;
+    /// next commit of its request: a read changes nothing, and every request ends in one. `from_before` is how many of the
+    /// waiting rows are of earlier steps: they stay true where the store refuses this one.
+    async fn store(&mut self, storing: &Storing, now: Now, from_before: usize) -> Stored {
+        let is_due =
+            storing.refused || storing.ending.is_some() || !storing.posts.is_empty() || !storing.plans.is_empty();
+        let Some(signal) = self.current.clone().filter(|_| is_due) else {
+            return Stored::Done;
         };
-        let record = StepRecord {
-            signal,
+        let mut record = StepRecord {
+            signal: signal.id.clone(),
             at: now.wall,
             audit: std::mem::take(&mut self.unwritten),
             posts: storing.posts.clone(),
+            plans: storing.plans.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
             kept: storing.ending.as_ref().and_then(|_| self.kept()),
         };
         for attempt in 1..=COMMITS_MAX {
-            match self.engine.store.commit(&record).await {
-                Ok(()) => return true,
-                Err(error) => tracing::error!(%error, attempt, "a step could not be stored"),
-            }
-            tokio::time::sleep(Duration::from_millis(100) * attempt).await;
+            let refused = match self.engine.store.commit(&record).await {
+                Ok(Committed::Done) => return Stored::Done,
+                Ok(Committed::Lost(filed)) => Input::Lost { signal: Box::new(signal), filed },
+                Ok(Committed::Held { filed, by }) => Input::Held { signal: Box::new(signal), filed, by },
+                Err(error) => {
+                    tracing::error!(%error, attempt, "a step could not be stored");
+                    tokio::time::sleep(Duration::from_millis(100) * attempt).await;
+                    continue;
+                }
+            };
+            record.audit.truncate(from_before);
+            self.unwritten = record.audit;
+            return Stored::Conflict(Box::new(refused));
         }
-        false
+        Stored::Not
     }
 
     /// What is kept of what was typed, once it is answered and no restart needs it any more: without its secrets.
@@ -178,6 +205,7 @@ fn audit_row(audit: Audit, now: Now) -> AuditRow {
         tool: tool.to_owned(),
         action: action.to_owned(),
         target: audit.target.unwrap_or_default(),
+        plan: audit.plan,
         detail: audit.detail,
     }
 }

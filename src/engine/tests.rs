@@ -105,6 +105,10 @@ impl Rights for Anybody {
         true
     }
 
+    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: countersign_core::approval::Risk) -> bool {
+        true
+    }
+
     fn roles(&self, _: &Actor) -> Vec<String> {
         Vec::new()
     }
@@ -149,7 +153,8 @@ impl Bench {
         let tools = Arc::new(Lab { go: Arc::clone(&go) });
         let running = process.spawn(async move {
             let store = Store::open(&url).await.expect("a database");
-            let parts = Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2 };
+            let parts =
+                Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2, watch: None };
             Engine::new(parts).run(CancellationToken::new()).await
         });
         let process = Some(process);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use countersign_core::effect::Input;
 use countersign_core::envelope::Envelope;
-use countersign_core::signal::{CallId, Signal, SignalId, ThreadKey};
+use countersign_core::signal::{CallId, Now, Signal, SignalId, ThreadKey};
 use countersign_core::thread::{TTL_MS, ThreadState};
 use futures::FutureExt;
 use tokio::sync::{Semaphore, mpsc};
@@ -63,7 +63,7 @@ pub(super) struct Job {
 /// One thread at work.
 pub(super) struct Worker {
     pub(super) engine: Arc<Engine>,
-    key: ThreadKey,
+    pub(super) key: ThreadKey,
     jobs: mpsc::Receiver<Job>,
     pub(super) state: ThreadState,
     pub(super) calls: JoinSet<(CallId, Envelope)>,
@@ -71,6 +71,10 @@ pub(super) struct Worker {
     /// The request being worked on, and when its time is over.
     pub(super) current: Option<Signal>,
     pub(super) deadline: Option<(Instant, SignalId)>,
+    /// Whether the thread has heard what the store holds of its plans.
+    pub(super) loaded: bool,
+    /// Until when no plan is looked after: what has just been looked after, in vain, waits a moment.
+    pub(super) quiet_until: Option<Instant>,
     /// Audit rows that wait for the step's commit.
     pub(super) unwritten: Vec<crate::store::AuditRow>,
     pub(super) span: tracing::Span,
@@ -87,6 +91,8 @@ impl Worker {
             calls_at_once: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
             current: None,
             deadline: None,
+            loaded: false,
+            quiet_until: None,
             unwritten: Vec::new(),
             span: tracing::Span::none(),
         }
@@ -107,9 +113,13 @@ impl Worker {
     }
 
     async fn turn(&mut self) -> ControlFlow<()> {
+        if !self.loaded && !self.state.is_busy() {
+            self.load().await;
+        }
         let stopping = self.engine.stopping.clone();
         let busy = self.state.is_busy();
         let deadline = self.deadline.as_ref().map(|(at, _)| *at);
+        let due = self.next_due();
         tokio::select! {
             biased;
             () = self.engine.over.cancelled() => return ControlFlow::Break(()),
@@ -120,6 +130,7 @@ impl Worker {
                 None => return ControlFlow::Break(()),
             },
             () = stopping.cancelled(), if !busy => return ControlFlow::Break(()),
+            () = until(due), if !busy => self.look_after_plans().await,
             () = tokio::time::sleep(Duration::from_millis(TTL_MS)), if !busy => {
                 if self.leave() {
                     return ControlFlow::Break(());
@@ -131,19 +142,23 @@ impl Worker {
 
     async fn on_panic(&mut self) {
         tracing::error!(parent: &self.span, "a thread panicked; it starts anew");
-        self.state = ThreadState::default();
-        self.calls.abort_all();
-        self.deadline = None;
+        self.forget_everything();
+        self.load().await;
         if let Some(signal) = self.current.clone() {
             self.step(Input::Interrupted(Box::new(signal))).await;
         }
     }
 
-    async fn begin(&mut self, job: Job) {
+    pub(super) async fn begin(&mut self, job: Job) {
         let signal = job.signal;
         self.span = tracing::info_span!("signal", id = %signal.id, platform = %signal.thread.platform);
         let attempts = if job.recovered { self.count_attempt(&signal.id).await } else { 0 };
         self.current = Some(signal.clone());
+        if !self.has_ready(&signal).await {
+            tracing::error!("a request is given up until the next start: its thread's plans cannot be read");
+            self.give_up();
+            return;
+        }
         let signal = Box::new(signal);
         let input = match (job.recovered, attempts > ATTEMPTS_MAX) {
             (false, _) => Input::Signal(signal),
@@ -178,22 +193,46 @@ impl Worker {
     }
 
     /// One step, and everything that follows from it.
-    async fn step(&mut self, input: Input) {
+    pub(super) async fn step(&mut self, input: Input) {
+        let mut next = Some(input);
+        while let Some(input) = next {
+            let now = self.engine.clock.now();
+            next = self.step_at(input, now).await;
+        }
+    }
+
+    /// One step at this time. Returns what the thread has to hear next, where the store did not take the step.
+    pub(super) async fn step_at(&mut self, input: Input, now: Now) -> Option<Input> {
         let span = self.span.clone();
-        let now = self.engine.clock.now();
         let state = std::mem::take(&mut self.state);
         let begun = Instant::now();
+        let told = self.engine.watch.as_ref().map(|_| input.clone());
         let (state, effects) = span.in_scope(|| {
             let _phase = tracing::debug_span!("reason").entered();
             self.engine.world.step(state, input, now)
         });
+        if let Some((watch, told)) = self.engine.watch.as_ref().zip(told) {
+            watch.step(&self.key, now, &told, &effects);
+        }
         crate::telemetry::seconds("step_seconds", begun.elapsed());
         self.state = state;
-        self.perform(effects, now).instrument(span).await;
+        self.perform(effects, now).instrument(span).await
+    }
+
+    /// The thread's memory is gone; what the store has of its plans is told to it again before it goes on.
+    pub(super) fn forget_everything(&mut self) {
+        self.state = ThreadState::default();
+        self.loaded = false;
+        self.calls.abort_all();
+        self.deadline = None;
     }
 
     /// Takes the thread out of the engine's list, unless somebody is just about to send it something.
     fn leave(&self) -> bool {
+        if self.state.has_open_plans() {
+            // Somebody has to look after their time.
+            return false;
+        }
         let mut threads = self.engine.lock_threads();
         let alone = threads.get(&self.key).is_some_and(|handle| handle.queue.strong_count() == 1);
         if alone && self.jobs.is_empty() {

@@ -18,10 +18,13 @@ use super::{StoreError, migrations};
 
 /// How long a statement waits for another program's lock. Our own writers never meet (there is one connection), so that
 /// only a backup or a person with a `SQLite` shell is waited for; both are done in well under this, or they hang.
-const SQLITE_WRITER: &str = "PRAGMA busy_timeout = 2000; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL";
+const SQLITE_WRITER: &str = "PRAGMA busy_timeout = 2000; PRAGMA foreign_keys = ON";
 
 /// Readers get the same patience, and cannot write by mistake.
 const SQLITE_READER: &str = "PRAGMA busy_timeout = 2000; PRAGMA query_only = ON";
+
+/// The same for who only reads on Postgres.
+const POSTGRES_READER: &str = "SET default_transaction_read_only = on";
 
 /// Readers of a `SQLite` database: WAL lets them run beside the writer, and two cores keep no more busy.
 const SQLITE_READERS_MAX: u32 = 4;
@@ -31,6 +34,16 @@ const POSTGRES_CONNECTIONS_MAX: u32 = 8;
 
 /// Readable and writable by the owner alone: the database holds what people said.
 const FILE_MODE: u32 = 0o600;
+
+/// What a commit survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// The bot being killed, at any moment. A power cut, or on Postgres a crash of the server itself, may lose the last
+    /// moments of such commits; what is left is still consistent and in order.
+    Normal,
+    /// A power cut, too: the log has reached the disk before the commit returns, and with it every commit before it.
+    Full,
+}
 
 /// What writes and what reads; on Postgres the same pool.
 pub(super) struct Pools {
@@ -87,15 +100,33 @@ impl Database {
     }
 
     /// What begins a transaction that will write. `SQLite` takes its write lock at once: a transaction that reads first
-    /// and wants to write later fails where another program wrote in between.
-    ///
-    /// Every commit is NORMAL: it survives a killed process, not a power cut. Decisions, executions and writes will
-    /// have to commit FULL; when they come, durability becomes an argument here (`PRAGMA synchronous = FULL` before
-    /// BEGIN). Postgres commits as its server is configured.
-    pub(super) const fn begin(&self) -> &'static str {
+    /// and wants to write later fails where another program wrote in between. Its level belongs to the connection and
+    /// cannot be changed inside a transaction, so that every transaction says its own before it begins. On Postgres it
+    /// ends with the transaction.
+    pub(super) const fn begin(&self, durability: Durability) -> &'static str {
+        match (self, durability) {
+            (Self::Sqlite { .. }, Durability::Normal) => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
+            (Self::Sqlite { .. }, Durability::Full) => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+            (Self::Postgres { .. }, Durability::Normal) => "BEGIN; SET LOCAL synchronous_commit = off",
+            (Self::Postgres { .. }, Durability::Full) => "BEGIN; SET LOCAL synchronous_commit = on",
+        }
+    }
+
+    /// What begins a transaction that reads several times and sees one moment throughout. `SQLite` in WAL mode keeps
+    /// the moment of the first read by itself.
+    pub(super) const fn begin_reading(&self) -> &'static str {
         match self {
-            Self::Sqlite { .. } => "BEGIN IMMEDIATE",
-            Self::Postgres { .. } => "BEGIN",
+            Self::Sqlite { .. } => "BEGIN",
+            Self::Postgres { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        }
+    }
+
+    /// What reads the head of the audit chain so that nobody else appends until the transaction ends. `SQLite` has one
+    /// writer, and its transaction holds the write lock already.
+    pub(super) const fn lock_audit_head(&self) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => "SELECT 'head' AS id, seq, hash FROM audit_head WHERE one = 1",
+            Self::Postgres { .. } => "SELECT 'head' AS id, seq, hash FROM audit_head WHERE one = 1 FOR UPDATE",
         }
     }
 
@@ -123,6 +154,45 @@ impl Database {
                 Pools { write: pool.clone(), read: pool }
             }
         }
+    }
+
+    /// Checks that the database is there and has the tables that are read, without creating or changing anything.
+    pub(super) async fn prepare_reading(&self) -> Result<(), StoreError> {
+        sqlx::any::install_default_drivers();
+        if let Self::Sqlite { file, .. } = self {
+            // Before SQLite sees it: a URL may say that it is to be created.
+            std::fs::File::open(file).map_err(|error| self.explain_reading(&error))?;
+        }
+        let mut connection = AnyConnection::connect_with(self.options()).await.map_err(|error| self.explain(&error))?;
+        if let Self::Sqlite { .. } = self {
+            connection.execute(SQLITE_READER).await.map_err(|error| self.explain(&error))?;
+        }
+        let tables = self.tables(&mut connection).await.map_err(|error| self.explain(&error));
+        let closed = connection.close().await.map_err(|error| self.explain(&error));
+        let tables = tables?;
+        closed?;
+        let is_there = |name: &&str| tables.iter().any(|table| table == name);
+        match ["audit_chain", "audit_payloads", "audit_head"].iter().find(|name| !is_there(name)) {
+            None => Ok(()),
+            Some(missing) => Err(self.unusable(
+                format!("holds no audit trail (table {missing} is missing)"),
+                "name the bot's own database, or start this version of the bot on it once",
+            )),
+        }
+    }
+
+    /// Opens pools that cannot write.
+    pub(super) fn reading_pools(&self) -> Pools {
+        let read = match self {
+            Self::Sqlite { options, .. } => {
+                sqlite_pool(SQLITE_READER, SQLITE_READERS_MAX).connect_lazy_with(options.clone())
+            }
+            Self::Postgres { options, .. } => {
+                let pool = AnyPoolOptions::new().max_connections(POSTGRES_CONNECTIONS_MAX);
+                on_connect(pool, POSTGRES_READER).connect_lazy_with(options.clone())
+            }
+        };
+        Pools { write: read.clone(), read }
     }
 
     const fn options(&self) -> &AnyConnectOptions {
@@ -178,14 +248,30 @@ impl Database {
 
     /// A database that has tables and was never migrated by us is somebody else's.
     async fn is_foreign(&self, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+        let tables = self.tables(connection).await?;
+        Ok(!tables.is_empty() && !tables.iter().any(|table| table == "_sqlx_migrations"))
+    }
+
+    async fn tables(&self, connection: &mut AnyConnection) -> Result<Vec<String>, sqlx::Error> {
         let tables = match self {
             Self::Sqlite { .. } => "SELECT name FROM sqlite_master WHERE type = 'table'",
             Self::Postgres { .. } => {
                 "SELECT CAST(table_name AS TEXT) FROM information_schema.tables WHERE table_schema = current_schema()"
             }
         };
-        let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(connection).await?;
-        Ok(!tables.is_empty() && !tables.iter().any(|table| table == "_sqlx_migrations"))
+        sqlx::query_scalar(tables).fetch_all(connection).await
+    }
+
+    fn explain_reading(&self, error: &std::io::Error) -> StoreError {
+        match error.kind() {
+            ErrorKind::NotFound => {
+                self.unusable("does not exist", "give the bot's --data and --config, or start the bot once")
+            }
+            ErrorKind::PermissionDenied => {
+                self.unusable("may not be read by this user", "run this as the file's owner")
+            }
+            _ => self.explain_file(error),
+        }
     }
 
     fn explain_file(&self, error: &std::io::Error) -> StoreError {
@@ -233,9 +319,13 @@ impl Database {
 fn sqlite_pool(pragmas: &'static str, connections_max: u32) -> AnyPoolOptions {
     // A file does not go away as a server does: connections are kept for good, and not pinged before each use.
     let pool = AnyPoolOptions::new().max_connections(connections_max).test_before_acquire(false);
-    pool.idle_timeout(None).max_lifetime(None).after_connect(move |connection, _| {
+    on_connect(pool.idle_timeout(None).max_lifetime(None), pragmas)
+}
+
+fn on_connect(pool: AnyPoolOptions, statements: &'static str) -> AnyPoolOptions {
+    pool.after_connect(move |connection, _| {
         Box::pin(async move {
-            connection.execute(pragmas).await?;
+            connection.execute(statements).await?;
             Ok(())
         })
     })

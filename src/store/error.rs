@@ -1,6 +1,7 @@
 //! What can go wrong in the store, in sentences that name the thing and the fix. Which error of which engine means what
 //! is in `dialect.rs`.
 
+use countersign_core::approval::PlanId;
 use countersign_core::signal::SignalId;
 use thiserror::Error;
 
@@ -47,6 +48,15 @@ pub enum StoreError {
     /// The message is not being sent, so that it cannot be settled.
     #[error("message {0} is not being sent; settle only what `sending` has claimed")]
     NotSending(String),
+    /// The plan was never filed.
+    #[error("plan {0} is not in the store; file it before it is moved")]
+    UnknownPlan(PlanId),
+    /// Another plan is filed under this id: a plan never changes.
+    #[error("plan {0} is filed already with another content; a changed plan needs an id of its own")]
+    OtherPlan(PlanId),
+    /// What was read could not be handed on.
+    #[error("the export could not be written")]
+    Export(#[source] std::io::Error),
     /// The database refused or failed.
     #[error("the database failed while {doing}")]
     Database {

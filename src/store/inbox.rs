@@ -5,6 +5,7 @@ use countersign_core::signal::{Signal, SignalId, Wall};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
+use super::dialect::Durability;
 use super::row::Stored;
 use super::{Store, StoreError, threads};
 
@@ -44,7 +45,7 @@ impl Store {
     /// True: it is new, and committed. False: an event with this id was stored before, and nothing changed. Writes, one
     /// commit.
     pub async fn accept(&self, signal: &Signal) -> Result<bool, StoreError> {
-        let mut tx = self.begin_write().await?;
+        let mut tx = self.begin_write(Durability::Normal).await?;
         threads::add(&mut tx, signal.id.as_str(), &signal.thread).await?;
         if !insert(&mut tx, signal).await? {
             tx.rollback().await.map_err(StoreError::while_doing("dropping a duplicate signal"))?;
@@ -62,9 +63,12 @@ impl Store {
     pub async fn begin(&self, signal: &SignalId) -> Result<u32, StoreError> {
         let sql = "UPDATE inbox SET state = 'begun', attempts = attempts + 1 WHERE id = $1 AND state <> 'done' \
                    RETURNING id, attempts";
-        // Fetched to the end: SQLite commits such a statement only when it has been run to its end.
-        let rows = sqlx::query(sql).bind(signal.as_str()).fetch_all(&self.write).await;
-        match rows.map_err(StoreError::while_doing("beginning a signal"))?.first() {
+        let mut tx = self.begin_write(Durability::Normal).await?;
+        // Fetched to the end: SQLite makes such a change only when the statement has been run to its end.
+        let rows = sqlx::query(sql).bind(signal.as_str()).fetch_all(&mut *tx).await;
+        let rows = rows.map_err(StoreError::while_doing("beginning a signal"))?;
+        tx.commit().await.map_err(StoreError::while_doing("beginning a signal"))?;
+        match rows.first() {
             Some(row) => Stored::new("inbox", row).count("attempts"),
             None => Err(self.why_not_open(signal).await?),
         }
@@ -96,14 +100,23 @@ pub(super) async fn thread_of(tx: &mut AnyConnection, signal: &SignalId) -> Resu
     }
 }
 
-/// Ends a signal's request; refused where it has ended.
-pub(super) async fn end(tx: &mut AnyConnection, signal: &SignalId, ending: Ending, at: Wall) -> Result<(), StoreError> {
+/// Ends a signal's request. True: it ends now. False: it has this very ending already, of this very time. Any other
+/// ending is refused.
+pub(super) async fn end(
+    tx: &mut AnyConnection,
+    signal: &SignalId,
+    ending: Ending,
+    at: Wall,
+) -> Result<bool, StoreError> {
     let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3 WHERE id = $1 AND state <> 'done'";
-    let ended = sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).execute(tx).await;
-    match ended.map_err(StoreError::while_doing("ending a request"))?.rows_affected() {
-        1 => Ok(()),
-        _ => Err(StoreError::Ended(signal.clone())),
+    let ended = sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).execute(&mut *tx).await;
+    if ended.map_err(StoreError::while_doing("ending a request"))?.rows_affected() == 1 {
+        return Ok(true);
     }
+    let sql = "SELECT COUNT(*) FROM inbox WHERE id = $1 AND ending = $2 AND ended_at = $3";
+    let same = sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).fetch_one(tx).await;
+    let same = same.and_then(|row| row.try_get::<i64, _>(0)).map_err(StoreError::while_doing("ending a request"))?;
+    if same == 1 { Ok(false) } else { Err(StoreError::Ended(signal.clone())) }
 }
 
 /// Replaces what was heard by what is kept of it.

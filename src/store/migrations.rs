@@ -16,8 +16,10 @@ pub struct Migration {
 
 /// Every migration, oldest first. Listed by hand, so that a forgotten rebuild cannot leave one out: a new file that is
 /// not listed here fails a test.
-pub const ALL: &[Migration] =
-    &[Migration { version: 1, name: "messages", sql: include_str!("../../migrations/0001_messages.sql") }];
+pub const ALL: &[Migration] = &[
+    Migration { version: 1, name: "messages", sql: include_str!("../../migrations/0001_messages.sql") },
+    Migration { version: 2, name: "plans", sql: include_str!("../../migrations/0002_plans.sql") },
+];
 
 /// A migrator for these migrations: it runs those that were not yet applied and refuses a database that has others.
 pub fn migrator(migrations: &[Migration]) -> Migrator {

@@ -1,9 +1,10 @@
-//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `audit`), the same SQL text
-//! on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock, no ids
-//! of its own making; resolved context, workflow and knowledge of a thread are never stored (RES-03).
+//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `audit`), the same
+//! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
+//! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
 //! What one answered message costs, in commits: `accept` 1, `commit` 1 (audit, messages and ending together),
-//! `sending` 1, `settle` 1, and `begin` 1 where it is called. All are NORMAL; a test counts them.
+//! `sending` 1, `settle` 1, and `begin` 1 where it is called; a test counts them. All are NORMAL, but a step that changes
+//! plans commits FULL: a decision, an execution and its verification outlive a power cut.
 
 mod audit;
 mod dialect;
@@ -11,20 +12,26 @@ mod error;
 mod inbox;
 pub mod migrations;
 mod outbox;
+mod plans;
 mod row;
 mod threads;
 
 use std::sync::Arc;
 
+use countersign_core::approval::{Filed, PlanId};
 use countersign_core::signal::{SignalId, Wall};
-use sqlx::{Any, AnyPool, Transaction};
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 
-pub use audit::{AuditEntry, AuditRow, What};
-use dialect::Database;
+pub use audit::{AuditEntry, AuditHead, AuditProblem, AuditReport, AuditRow, AuditWrong, BadHead, What};
 pub use dialect::sqlite_url;
+use dialect::{Database, Durability, Pools};
 pub use error::StoreError;
 pub use inbox::{Ending, Unfinished};
 pub use outbox::{NewPost, Settled, StoredPost};
+use plans::Applied;
+pub use plans::{Committed, OpenPlans, PlanChange};
 
 /// An open database. Clones share its connections.
 #[derive(Clone, Debug)]
@@ -43,6 +50,8 @@ pub struct StepRecord {
     pub at: Wall,
     /// What happened.
     pub audit: Vec<AuditRow>,
+    /// What becomes of plans, in order.
+    pub plans: Vec<PlanChange>,
     /// What is to be said.
     pub posts: Vec<NewPost>,
     /// Set on the last step.
@@ -81,25 +90,45 @@ impl Store {
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let database = Database::parse(url)?;
         database.prepare().await?;
-        let pools = database.pools();
-        Ok(Self { write: pools.write, read: pools.read, database: Arc::new(database) })
+        let store = Self::over(database.pools(), database);
+        store.adopt_old_audit().await?;
+        Ok(store)
     }
 
-    /// Commits one step: audit rows, messages and ending together. Messages are unique on (signal, n) and audit rows on
-    /// their id, so that a step without an ending may be committed again and changes nothing; a second ending is
-    /// refused. Writes, one commit.
-    pub async fn commit(&self, step: &StepRecord) -> Result<(), StoreError> {
-        let mut tx = self.begin_write().await?;
-        let thread = inbox::thread_of(&mut tx, &step.signal).await?;
-        audit::write(&mut tx, &step.signal, &thread, &step.audit).await?;
-        outbox::write(&mut tx, &step.signal, &step.posts, step.at).await?;
-        if let Some(ending) = step.ending {
-            inbox::end(&mut tx, &step.signal, ending, step.at).await?;
-            if let Some(kept) = &step.kept {
-                inbox::keep(&mut tx, &step.signal, kept).await?;
+    /// Opens a database to read it, also while a bot runs on it: creates, migrates and changes nothing, and every
+    /// writing call fails. Does file and database I/O. An error is one sentence that names the database and the fix.
+    pub async fn open_for_reading(url: &str) -> Result<Self, StoreError> {
+        let database = Database::parse(url)?;
+        database.prepare_reading().await?;
+        Ok(Self::over(database.reading_pools(), database))
+    }
+
+    fn over(pools: Pools, database: Database) -> Self {
+        Self { write: pools.write, read: pools.read, database: Arc::new(database) }
+    }
+
+    /// Commits one step: plans, audit rows, messages and ending together. Messages are unique on (signal, n), audit rows
+    /// on their id and moves on theirs, so that the same step may be committed again and changes nothing; a second
+    /// ending is refused. Where a plan was moved by somebody else, or its target is held, nothing of the step is stored.
+    /// Writes, one commit: FULL where plans change.
+    pub async fn commit(&self, step: &StepRecord) -> Result<Committed, StoreError> {
+        let durability = if step.plans.is_empty() { Durability::Normal } else { Durability::Full };
+        let mut tx = self.begin_write(durability).await?;
+        match plans::apply(&mut tx, &step.plans).await? {
+            Applied::Made(changed) => {
+                self.write_step(&mut tx, step, changed).await?;
+                tx.commit().await.map_err(StoreError::while_doing("committing a step"))?;
+                Ok(Committed::Done)
+            }
+            Applied::Lost(plan) => {
+                tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
+                Ok(Committed::Lost(Box::new(self.known_plan(plan).await?)))
+            }
+            Applied::Held(plan, by) => {
+                tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
+                Ok(Committed::Held { filed: Box::new(self.known_plan(plan).await?), by })
             }
         }
-        tx.commit().await.map_err(StoreError::while_doing("committing a step"))
     }
 
     /// Counts everything. Reads; the numbers are of one moment only where nobody writes.
@@ -113,8 +142,42 @@ impl Store {
         self.write.close().await;
     }
 
-    async fn begin_write(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        self.write.begin_with(self.database.begin()).await.map_err(StoreError::while_doing("beginning to write"))
+    /// Writes everything of a step but its plans, of which `changed` rows were new.
+    async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
+        let thread = inbox::thread_of(tx, &step.signal).await?;
+        let rows = audit::count_refusals(tx, &thread, &step.audit).await?;
+        let posts = outbox::write(tx, &step.signal, &step.posts, step.at).await?;
+        let mut ended_before = false;
+        if let Some(ending) = step.ending {
+            ended_before = !inbox::end(tx, &step.signal, ending, step.at).await?;
+            if let Some(kept) = &step.kept {
+                inbox::keep(tx, &step.signal, kept).await?;
+            }
+        }
+        let appended = audit::append(tx, &self.database, (&step.signal, &thread), &rows).await?;
+        // The same ending at the same time is the same step again only where nothing else of it is new.
+        if ended_before && changed + posts + appended > 0 {
+            return Err(StoreError::Ended(step.signal.clone()));
+        }
+        Ok(())
+    }
+
+    async fn known_plan(&self, id: PlanId) -> Result<Filed, StoreError> {
+        self.plan(&id).await?.ok_or(StoreError::UnknownPlan(id))
+    }
+
+    async fn begin_write(&self, durability: Durability) -> Result<Transaction<'static, Any>, StoreError> {
+        let begun = self.write.begin_with(self.database.begin(durability)).await;
+        begun.map_err(StoreError::while_doing("beginning to write"))
+    }
+
+    /// Runs one statement in a transaction of its own, NORMAL; returns how many rows it changed. Not on the bare
+    /// connection: that would commit at the level that an earlier transaction asked for.
+    async fn write_one(&self, query: Query<'_, Any, AnyArguments>, doing: &'static str) -> Result<u64, StoreError> {
+        let mut tx = self.begin_write(Durability::Normal).await?;
+        let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
+        tx.commit().await.map_err(StoreError::while_doing(doing))?;
+        Ok(changed.rows_affected())
     }
 
     async fn count(&self) -> Result<Counts, sqlx::Error> {

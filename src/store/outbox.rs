@@ -107,8 +107,7 @@ impl Store {
     /// whether it is out.
     pub async fn sending(&self, id: &str) -> Result<bool, StoreError> {
         let sql = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = $1 AND state = 'pending'";
-        let claimed = sqlx::query(sql).bind(id).execute(&self.write).await;
-        Ok(claimed.map_err(StoreError::while_doing("claiming a message"))?.rows_affected() == 1)
+        Ok(self.write_one(sqlx::query(sql).bind(id), "claiming a message").await? == 1)
     }
 
     /// Records how the claimed attempt ended, at `at`. Writes, one commit.
@@ -132,8 +131,8 @@ impl Store {
                 sqlx::query(sql).bind(id).bind(at.0).bind(storable(error))
             }
         };
-        let changed = query.execute(&self.write).await.map_err(StoreError::while_doing("settling a message"))?;
-        if changed.rows_affected() == 1 { Ok(()) } else { Err(StoreError::NotSending(id.to_owned())) }
+        let changed = self.write_one(query, "settling a message").await?;
+        if changed == 1 { Ok(()) } else { Err(StoreError::NotSending(id.to_owned())) }
     }
 
     /// At start: what was being sent when the process ended may be out or not, so that it is sent again, marked as a
@@ -142,8 +141,7 @@ impl Store {
         // The state said twice, as in `heads`: a start must not read through everything that was ever sent.
         let sql = "UPDATE outbox SET state = 'pending', repeat = 1, not_before = $1 \
                    WHERE state IN ('pending', 'sending') AND state = 'sending'";
-        let recovered = sqlx::query(sql).bind(now.0).execute(&self.write).await;
-        Ok(recovered.map_err(StoreError::while_doing("recovering the outbox"))?.rows_affected())
+        self.write_one(sqlx::query(sql).bind(now.0), "recovering the outbox").await
     }
 
     /// How many messages of a signal have neither left nor failed. Reads.
@@ -165,20 +163,21 @@ impl Store {
     }
 }
 
-/// Stores a step's messages. Threads are taken in the order of their keys, so that two transactions never wait for each
+/// Stores a step's messages; returns how many are new. Threads are taken in the order of their keys, so that two transactions never wait for each
 /// other in a ring.
 pub(super) async fn write(
     tx: &mut AnyConnection,
     signal: &SignalId,
     posts: &[NewPost],
     at: Wall,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
     let mut ordered: Vec<&NewPost> = posts.iter().collect();
     ordered.sort_by(|a, b| (&a.to, a.n).cmp(&(&b.to, b.n)));
+    let mut new = 0;
     for post in ordered {
-        insert(tx, signal, post, at).await?;
+        new += insert(tx, signal, post, at).await?;
     }
-    Ok(())
+    Ok(new)
 }
 
 /// How many there are in each state, for [`Store::counts`]: pending, sending, sent, failed.
@@ -195,7 +194,7 @@ pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-async fn insert(tx: &mut AnyConnection, signal: &SignalId, post: &NewPost, at: Wall) -> Result<(), StoreError> {
+async fn insert(tx: &mut AnyConnection, signal: &SignalId, post: &NewPost, at: Wall) -> Result<u64, StoreError> {
     // A message that is there already leaves a gap in the thread's places, which does no harm.
     let (thread, place) = threads::take_place(tx, &post.id, &post.to).await?;
     let sql = "INSERT INTO outbox (id, signal, n, thread, place, lane, body, created_at, not_before, \
@@ -204,8 +203,7 @@ async fn insert(tx: &mut AnyConnection, signal: &SignalId, post: &NewPost, at: W
                ON CONFLICT (signal, n) DO NOTHING";
     let query = sqlx::query(sql).bind(&post.id).bind(signal.as_str()).bind(i64::from(post.n)).bind(thread);
     let query = query.bind(place).bind(lane_number(post.lane)).bind(&post.body).bind(at.0);
-    query.execute(tx).await.map_err(StoreError::while_doing("storing a message"))?;
-    Ok(())
+    Ok(query.execute(tx).await.map_err(StoreError::while_doing("storing a message"))?.rows_affected())
 }
 
 const fn lane_number(lane: Lane) -> i64 {

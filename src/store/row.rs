@@ -35,6 +35,22 @@ impl<'r> Stored<'r> {
         self.get(column)
     }
 
+    /// A number, or none.
+    pub(super) fn maybe_number(&self, column: &'static str) -> Result<Option<i64>, StoreError> {
+        self.get(column)
+    }
+
+    /// A text, or none.
+    pub(super) fn maybe_text(&self, column: &'static str) -> Result<Option<String>, StoreError> {
+        self.get(column)
+    }
+
+    /// A number that is never negative.
+    pub(super) fn natural(&self, column: &'static str) -> Result<u64, StoreError> {
+        let number = self.number(column)?;
+        u64::try_from(number).map_err(|_| self.wrong(column, format!("{number} is negative")))
+    }
+
     /// A number that counts something.
     pub(super) fn count(&self, column: &'static str) -> Result<u32, StoreError> {
         let number = self.number(column)?;

@@ -1,19 +1,23 @@
 //! One call from here to a server and back: within its time limit, once more where the server ended under it and nothing
-//! can have changed, and always with an answer. What the answer looks like is in `answer.rs`.
+//! can have changed, and always with an answer. A write takes its permit along, is sent at most once, and its failure says
+//! whether it may have been done. What an answer looks like is in `answer.rs`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::envelope::Envelope;
+use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::ToolCall;
 use countersign_core::tool::ToolKind;
-use rmcp::model::CallToolRequestParams;
+use rmcp::ServiceError;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestMetaObject, RequestParamsMeta};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::answer::{self, HungUp, failed, timed_out};
 use super::process::Process;
 use super::supervise::{CALLS_MAX, Spoke, Unavailable};
+use crate::clock::wall_now;
+use crate::permit;
 
 /// How long a server whose connection is over may take to be seen as ended.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -23,9 +27,14 @@ struct ServerEnded(String);
 
 /// Runs a call. The limit holds for everything: a start, the call and its repetition. Always answers.
 pub(super) async fn run(spoke: &Arc<Spoke>, call: &ToolCall) -> Envelope {
-    let Ok(_permit) = spoke.calls.try_acquire() else {
+    if call.kind == ToolKind::Write && call.warrant.is_none() {
+        let message =
+            format!("`{}` changes something and was not countersigned, so that it was not sent.", call.name());
+        return Envelope::blocked(Code::PolicyBlocked, message, details(call));
+    }
+    let Ok(_place) = spoke.calls.try_acquire() else {
         let busy = format!("The tool server `{}` is busy with {CALLS_MAX} calls. Try again in a moment.", call.spoke);
-        return failed(call, busy, true);
+        return not_sent(call, busy, true);
     };
     let deadline = Instant::now() + limit(call);
     let mut message = match attempt(spoke, call, deadline).await {
@@ -38,26 +47,27 @@ pub(super) async fn run(spoke: &Arc<Spoke>, call: &ToolCall) -> Envelope {
             Err(ServerEnded(reason)) => ended_twice(call, &reason),
         };
     }
-    failed(call, message, false)
+    uncertain(call, failed(call, message, false))
 }
 
 /// One attempt. It is well with an answer, and with a reason for which nothing was sent.
 async fn attempt(spoke: &Arc<Spoke>, call: &ToolCall, deadline: Instant) -> Result<Envelope, ServerEnded> {
     let process = match timeout_at(deadline, spoke.process()).await {
         Ok(Ok(process)) => process,
-        Ok(Err(unavailable)) => return Ok(failed(call, down(call, &unavailable), true)),
+        Ok(Err(unavailable)) => return Ok(not_sent(call, down(call, &unavailable), true)),
+        Err(_) if changes_something(call) => return Ok(not_sent(call, still_starting(call), true)),
         Err(_) => return Ok(timed_out(call, still_starting(call), true)),
     };
     if let Some(problem) = process.offer.problem(&call.tool, &call.action) {
-        return Ok(failed(call, problem, false));
+        return Ok(not_sent(call, problem, false));
     }
     let sent = Instant::now();
     let response = tokio::select! {
         biased;
-        response = timeout_at(deadline, process.peer.call_tool_once(params(call))) => response,
+        response = timeout_at(deadline, process.peer.call_tool_once(params(call, &process))) => response,
         reason = process.ended() => return Err(ServerEnded(reason)),
     };
-    match response.map(|response| answer::read(call, response)) {
+    match response.map(|response| read(call, response)) {
         Ok(Ok(envelope)) => Ok(envelope),
         Ok(Err(HungUp)) => Err(ServerEnded(farewell(spoke, &process).await)),
         Err(_) => {
@@ -65,9 +75,43 @@ async fn attempt(spoke: &Arc<Spoke>, call: &ToolCall, deadline: Instant) -> Resu
             if sent.elapsed() * 2 >= limit(call) {
                 spoke.retire(&process);
             }
-            Ok(timed_out(call, too_slow(call), !changes_something(call)))
+            Ok(uncertain(call, timed_out(call, too_slow(call), !changes_something(call))))
         }
     }
+}
+
+/// Reads an answer. Of a write only a sound envelope says what became of it; whatever else came back leaves that open.
+fn read(call: &ToolCall, response: Result<CallToolResponse, ServiceError>) -> Result<Envelope, HungUp> {
+    let said: Option<Envelope> = match &response {
+        Ok(CallToolResponse::Complete(result)) if changes_something(call) => {
+            result.structured_content.clone().and_then(|content| serde_json::from_value(content).ok())
+        }
+        Ok(_) | Err(_) => None,
+    };
+    let envelope = answer::read(call, response)?;
+    Ok(if said.as_ref() == Some(&envelope) { envelope } else { uncertain(call, envelope) })
+}
+
+/// Marks a failure of something that changes the world: nobody knows whether it was done.
+fn uncertain(call: &ToolCall, mut envelope: Envelope) -> Envelope {
+    if let Some(failure) = envelope.error.as_mut().filter(|failure| failure.failed && changes_something(call)) {
+        failure.details.outcome_unknown = true;
+    }
+    envelope
+}
+
+/// The call never left: a failure that may be tried again, or of something that changes the world a refusal, because it
+/// is certain that nothing was done.
+pub(super) fn not_sent(call: &ToolCall, message: String, retryable: bool) -> Envelope {
+    if changes_something(call) {
+        return Envelope::blocked(Code::ExecutionFailed, message, details(call));
+    }
+    failed(call, message, retryable)
+}
+
+fn details(call: &ToolCall) -> Details {
+    let resource_id = call.target.as_ref().map(|target| target.as_str().to_owned());
+    Details { action: Some(call.name()), resource_id, ..Details::default() }
 }
 
 /// Waits until the end of a server is noted, so that the next attempt meets the next server. One that lives on with a
@@ -80,13 +124,19 @@ async fn farewell(spoke: &Spoke, process: &Process) -> String {
     "it closed its connection".to_owned()
 }
 
-fn params(call: &ToolCall) -> CallToolRequestParams {
+/// What is sent. The permit is made for the very process that it is sent to, at the last moment.
+fn params(call: &ToolCall, process: &Process) -> CallToolRequestParams {
     let mut arguments: Map<String, Value> = call.args.clone();
     arguments.insert("action".to_owned(), Value::String(call.action.clone()));
     if let Some(target) = &call.target {
         arguments.insert("target".to_owned(), Value::String(target.as_str().to_owned()));
     }
-    CallToolRequestParams::new(call.tool.clone()).with_arguments(arguments)
+    let mut params = CallToolRequestParams::new(call.tool.clone()).with_arguments(arguments);
+    if let Some(warrant) = &call.warrant {
+        let permit = permit::mint(&process.key, warrant, wall_now());
+        params.set_meta(RequestMetaObject::from(Map::from_iter([(permit::META_KEY.to_owned(), permit)])));
+    }
+    params
 }
 
 const fn limit(call: &ToolCall) -> Duration {

@@ -26,6 +26,7 @@ use super::offer::Offer;
 use super::spokes::SpokeConfig;
 use super::{stderr, stdout};
 use crate::clock::wall_now;
+use crate::permit::{KEY_VARIABLE, Key};
 
 /// Where programs are looked for: the usual system directories, whatever our own `PATH` is.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -56,6 +57,8 @@ pub(super) struct Process {
     pub(super) peer: Peer<RoleClient>,
     /// What it can do.
     pub(super) offer: Offer,
+    /// What permits for it are made with. No other process, not even the next one of the same server, takes them.
+    pub(super) key: Key,
     /// Names that it has beyond what is declared.
     pub(super) foreign: Vec<String>,
     ended: Ended,
@@ -91,7 +94,8 @@ pub(super) async fn start(
     tasks: &TaskTracker,
     on_end: impl FnOnce(u32, Duration, &str) + Send + 'static,
 ) -> Result<Process, String> {
-    let (group, stdout, stdin) = Group::spawn(config)?;
+    let key = Key::fresh();
+    let (group, stdout, stdin) = Group::spawn(config, &key)?;
     let (pid, started) = (group.pid.as_raw().unsigned_abs(), Instant::now());
     let greeted = tokio::select! {
         greeted = timeout(config.start_limit, greet(config, registry, stdout, stdin)) => greeted,
@@ -107,7 +111,7 @@ pub(super) async fn start(
     let keeper = Keeper { group, session: greeting.session, stop: stop.clone(), ended: ended.clone() };
     tasks.spawn(keeper.keep(move |reason| on_end(pid, started.elapsed(), reason)));
     let (offer, foreign) = (greeting.offer, greeting.foreign);
-    Ok(Process { pid, since: wall_now(), peer, offer, foreign, ended, _stop: stop.drop_guard() })
+    Ok(Process { pid, since: wall_now(), peer, offer, key, foreign, ended, _stop: stop.drop_guard() })
 }
 
 type Session = RunningService<RoleClient, ClientConfig>;
@@ -211,9 +215,9 @@ struct Group {
 
 impl Group {
     /// Starts the process. The answer has its messages, and its standard input.
-    fn spawn(config: &SpokeConfig) -> Result<(Self, DuplexStream, ChildStdin), String> {
+    fn spawn(config: &SpokeConfig, key: &Key) -> Result<(Self, DuplexStream, ChildStdin), String> {
         let cannot = |why: &dyn Display| format!("cannot start {}: {why}", config.command.display());
-        let mut child = command(config).spawn().map_err(|error| cannot(&plain(&error)))?;
+        let mut child = command(config, key).spawn().map_err(|error| cannot(&plain(&error)))?;
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).ok_or_else(|| cannot(&"it has no process id"))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut group = Self { child, pid: Pid::from_raw(pid), carriers: JoinSet::new() };
@@ -267,9 +271,11 @@ impl Drop for Group {
     }
 }
 
-fn command(config: &SpokeConfig) -> Command {
+fn command(config: &SpokeConfig, key: &Key) -> Command {
     let mut command = Command::new(&config.command);
     command.args(&config.args).env_clear().envs(environment(&config.env, |name| std::env::var_os(name)));
+    // After the rest, so that nothing of the same name in our own environment takes its place.
+    command.env(KEY_VARIABLE, key.to_hex());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
     command

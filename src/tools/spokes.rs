@@ -12,8 +12,9 @@ use countersign_core::tool::Registry;
 use thiserror::Error;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::call;
 use super::supervise::{Spoke, SpokeHealth};
-use super::{answer, call};
+use crate::permit::KEY_VARIABLE;
 
 /// Our own settings come from the environment under this prefix, tokens among them: none of it passes to a server.
 const OURS: &str = "COUNTERSIGN_";
@@ -101,7 +102,7 @@ impl Spokes {
         }
         let name = &call.spoke;
         let message = format!("No tool server `{name}` is configured. Add [spokes.{name}] to the configuration.");
-        answer::failed(call, message, false)
+        call::not_sent(call, message, false)
     }
 }
 
@@ -118,7 +119,7 @@ fn check(config: &SpokeConfig) -> Result<(), SpokesError> {
         if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
             return Err(SpokesError::Name { spoke: spoke(), name: name.clone() });
         }
-        if name.to_ascii_uppercase().starts_with(OURS) {
+        if name.to_ascii_uppercase().starts_with(OURS) || name == KEY_VARIABLE {
             return Err(SpokesError::Secret { spoke: spoke(), name: name.clone() });
         }
     }

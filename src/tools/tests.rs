@@ -3,6 +3,7 @@
 
 mod answers;
 mod life;
+mod permits;
 mod walls;
 
 use std::io;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{SpokeConfig, SpokeState, Spokes, SpokesError};
+use crate::permit;
 
 /// Far more than anything here takes, so that a busy machine fails no test.
 const AMPLE: Duration = Duration::from_secs(30);
@@ -133,12 +135,16 @@ fn read(action: &str, args: Value) -> ToolCall {
         target: None,
         args,
         limit_ms: 30_000,
+        warrant: None,
     }
 }
 
+/// A change that was countersigned.
 fn write(action: &str, args: Value) -> ToolCall {
-    let target = Some("service:web-1:nginx".parse().expect("an id"));
-    ToolCall { kind: ToolKind::Write, target, ..read(action, args) }
+    const TARGET: &str = "service:web-1:nginx";
+    let plan = permit::tests::plan(("fake_x", action), TARGET, args.clone(), &[]);
+    let (target, warrant) = (Some(plan.target.clone()), Some(permit::tests::warrant(plan)));
+    ToolCall { kind: ToolKind::Write, target, warrant, ..read(action, args) }
 }
 
 fn pid(envelope: &Envelope) -> u64 {

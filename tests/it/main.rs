@@ -1,10 +1,12 @@
 //! The one test binary of the root package: what needs the real binary, a real server or the whole tree. Tests of a
 //! single room live beside that room.
 
+mod audit;
 mod compile;
 mod console;
 mod kill;
 mod readme;
+mod scenes;
 mod secrets;
 mod spoke_trouble;
 mod startup;

@@ -1,37 +1,55 @@
-//! The README's transcript: its commands are run as they stand there, with the binary in the place of `cargo run`, and what
-//! comes out must be what is printed. Numbers, names of machines and processes, and the bodies of tables that show the
-//! machine are its own and are not compared.
+//! The README's transcripts and commands: they are run as they stand there, with the binary in the place of `cargo run`,
+//! and what comes out must be what is printed. Numbers, names of machines and processes, and the bodies of tables that show
+//! the machine are its own and are not compared.
 
 use std::path::Path;
 use std::process::Command;
 
 use regex::Regex;
 
+use crate::support::bot::Home;
+use crate::support::terminal::{PROMPT, Terminal};
+
 const README: &str = include_str!("../../README.md");
 const CARGO_RUN: &str = "cargo run --release --quiet";
+const BINARY: &str = env!("CARGO_BIN_EXE_countersign");
 
-/// The fenced block of this language that comes after the heading.
-fn block<'a>(heading: &str, language: &str) -> &'a str {
-    let (_, section) = README.split_once(heading).expect("the README has this section");
-    let (_, rest) = section.split_once(&format!("```{language}\n")).expect("the section has this block");
-    rest.split_once("\n```").expect("the block ends").0
+/// What a transcript leaves out.
+const LEFT_OUT: &str = "[...]";
+
+/// The fenced blocks of this language under a heading, from the first to the last.
+fn blocks<'a>(heading: &str, language: &str) -> Vec<&'a str> {
+    let (_, section) = README.split_once(&format!("\n{heading}\n")).expect("the README has this section");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let fence = format!("```{language}\n");
+    let fenced = section.split(&fence).skip(1);
+    fenced.map(|rest| rest.split_once("\n```").expect("the block ends").0).collect()
 }
 
-/// Runs the README's commands in an empty folder, and ends the process that they leave running.
+/// The README's commands, for this home and this binary.
+fn at_home(commands: &str, home: &Path) -> String {
+    commands.replace(CARGO_RUN, BINARY).replace("/tmp/demo", &home.join("demo").display().to_string())
+}
+
+/// A shell in the home, in which `countersign` is the binary.
+fn bash(commands: &str, home: &Path) -> Command {
+    let bin = Path::new(BINARY).parent().expect("a file is in a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("bash");
+    command.args(["-euo", "pipefail", "-c", commands]).current_dir(home);
+    command.env("HOME", home).env("PATH", format!("{}:{path}", bin.display())).env_remove("XDG_DATA_HOME");
+    command
+}
+
+/// Runs commands to their end, and returns what they print, with the README's own names.
 fn run(commands: &str, home: &Path) -> String {
-    let binary = env!("CARGO_BIN_EXE_countersign");
-    let log = home.join("demo.log");
-    let script = commands.replace(CARGO_RUN, binary).replace("/tmp/demo.log", &log.display().to_string());
-    assert!(script.contains(binary), "the README runs the bot with `{CARGO_RUN}`");
-    let output = Command::new("bash")
-        .args(["-euo", "pipefail", "-c", &format!("{script}\nkill $!")])
-        .current_dir(home)
-        .env("HOME", home)
-        .env_remove("XDG_DATA_HOME")
-        .output()
-        .expect("bash runs");
+    let output = bash(&at_home(commands, home), home).output().expect("bash runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("the bot writes UTF-8").replace(&log.display().to_string(), "/tmp/demo.log")
+    as_printed(&String::from_utf8(output.stdout).expect("the bot writes UTF-8"), home)
+}
+
+fn as_printed(said: &str, home: &Path) -> String {
+    said.replace(&home.join("demo").display().to_string(), "/tmp/demo")
 }
 
 /// What must be the same on every machine: the questions, the sentences, the headings and the lines of the log.
@@ -57,13 +75,96 @@ fn skeleton(transcript: &str) -> Vec<String> {
     lines
 }
 
+/// What a person typed at a terminal and what they saw then, as words: where a line is wrapped depends on how long the
+/// numbers of this run are.
+fn exchanges(screen: &str) -> Vec<(String, String)> {
+    let own = [
+        (r"\b[0-9a-f]{16,}(\b|…)", "<hash>"),
+        (r"\([0-9a-f]{12}\)", "(<hash>)"),
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "<time>"),
+        (r"process:\S+:\d+-\d+", "<process>"),
+        (r"file:[^:\s]+:", "file:<machine>:"),
+        (r"\b(pid|process) \d+", "$1 <number>"),
+        (r"asked by \S+:", "asked by <person>:"),
+    ];
+    let words = |text: &str| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        own.iter().fold(text, |text, (pattern, name)| {
+            Regex::new(pattern).expect("a sound pattern").replace_all(&text, *name).into_owned()
+        })
+    };
+    let turns = screen.split(PROMPT).skip(1);
+    turns.map(|turn| turn.split_once('\n').unwrap_or((turn, ""))).map(|(q, a)| (words(q), words(a))).collect()
+}
+
+/// Whether what was seen is what is printed, apart from what is left out there.
+fn fits(printed: &str, seen: &str) -> bool {
+    let parts: Vec<_> = printed.split(LEFT_OUT).map(|part| regex::escape(part.trim())).collect();
+    let pattern = format!("^{}$", parts.join(".+"));
+    Regex::new(&pattern).expect("a sound pattern").is_match(seen)
+}
+
 #[test]
 fn the_transcript_comes_out_as_it_is_printed() {
-    let home = tempfile::tempdir().expect("a folder for the test");
-    let printed = skeleton(block("## What it looks like", "text"));
-    let came_out = skeleton(&run(block("## What it looks like", "sh"), home.path()));
-    assert!(printed.len() > 40, "the transcript was found: {printed:#?}");
+    let home = Home::new();
+    let heading = "## What it looks like";
+    let printed = skeleton(blocks(heading, "text")[0]);
+    let came_out = skeleton(&run(blocks(heading, "sh")[0], &home.path()));
+    assert!(printed.len() > 20, "the transcript was found: {printed:#?}");
     assert_eq!(printed, came_out);
+}
+
+#[test]
+fn what_a_person_sees_is_what_is_printed() {
+    let home = Home::new();
+    let (folder, heading) = (home.path(), "## Changing something");
+    let [start, meanwhile] = blocks(heading, "sh")[..] else { panic!("two blocks of commands") };
+    let [before, after] = blocks(heading, "text")[..] else { panic!("two parts of a transcript") };
+    let mut terminal = Terminal::start(&bash(&at_home(start, &folder), &folder));
+    let sleeper = terminal.screen().lines().next().unwrap_or_default().to_owned();
+    assert!(sleeper.parse::<u32>().is_ok(), "the number of the process comes first: {}", terminal.screen());
+    let typed = |part: &str| -> Vec<String> {
+        part.lines().filter_map(|line| Some(at_home(line.strip_prefix(PROMPT)?, &folder))).collect()
+    };
+    for line in typed(before) {
+        terminal.ask(&line.replace("4711", &sleeper));
+    }
+    run(meanwhile, &folder);
+    for line in typed(after) {
+        terminal.ask(&line);
+    }
+    let screen = as_printed(&terminal.screen(), &folder);
+    let (printed, mut seen) = (exchanges(&format!("{before}\n{after}\n")), exchanges(&format!("{screen} ")));
+    // The prompt at which nothing was typed any more.
+    assert_eq!(seen.pop().map(|(typed, _)| typed).as_deref(), Some(""), "{screen}");
+    assert_eq!((printed.len(), seen.len()), (6, 6), "{screen}");
+    for ((typed, printed), (heard, seen)) in printed.iter().zip(&seen) {
+        assert_eq!(typed, heard);
+        assert!(fits(printed, seen), "after {typed}\nprinted {printed}\nseen    {seen}");
+    }
+    assert!(terminal.leave("quit"), "{}", terminal.screen());
+    let file = std::fs::read_to_string(folder.join("demo.toml")).expect("it is there");
+    assert_eq!(file, "port = 80\nhost = \"web-1\"\ndebug = true\nowner = \"ops\"\n");
+}
+
+#[test]
+fn the_commands_for_scripts_work() {
+    let home = Home::new();
+    let folder = home.path();
+    let script = blocks("## In a script", "sh")[0];
+    let [audit, replay] = blocks("## What was done, and how to show it", "sh")[..] else { panic!("two blocks") };
+    assert_eq!(run(script, &folder), "\"outcome\":\"absent\"\n");
+    let proof = run("countersign audit verify", &folder);
+    let head = proof.trim_end().trim_end_matches('.').rsplit(' ').next().unwrap_or_default();
+    let again = run(&audit.replace("HEAD", head), &folder);
+    assert_eq!(again, proof);
+    assert!(
+        Regex::new(r"^The audit trail is whole: \d+ rows, head \d+:[0-9a-f]{64}\.\n$").expect("sound").is_match(&proof)
+    );
+    let trail = std::fs::read_to_string(folder.join("trail.jsonl")).expect("it was exported");
+    assert!(trail.lines().count() > 5 && trail.contains("verified"), "{trail}");
+    let replay = replay.replace("session.jsonl  ", "session.jsonl <<< status  ");
+    assert!(run(&replay, &folder).contains(r#""decided":"say""#));
 }
 
 #[test]
@@ -75,5 +176,9 @@ fn the_skeleton_sees_what_matters() {
         [printed.replace("uses", "used"), printed.replace("request 7", "request 8"), printed.replace("Used", "Free")]
     {
         assert_ne!(skeleton(printed), skeleton(&other), "{other}");
+    }
+    assert!(fits("a [...] d (e) [...]", "a b c d (e) f") && fits("a.", "a."));
+    for other in ["b a b c d (e) f", "a b c d e f", "a d (e)"] {
+        assert!(!fits("a [...] d (e) [...]", other), "{other}");
     }
 }

@@ -124,7 +124,9 @@ async fn no_sink_shows_a_secret(format: &str) {
     assert_eq!(told, Vec::<&str>::new(), "in the log");
 
     let tables = texts(&home.data().join("countersign.db")).await;
-    assert!(["audit", "inbox", "outbox", "refusals", "threads"].iter().all(|table| !tables[*table].is_empty()));
+    assert!(
+        ["audit_payloads", "inbox", "outbox", "refusals", "threads"].iter().all(|table| !tables[*table].is_empty())
+    );
     for (table, texts) in &tables {
         let seen = seen_in(&texts.join("\n"));
         assert_eq!(seen, Vec::<&str>::new(), "in the table {table}");
@@ -189,7 +191,7 @@ async fn what_holds_secrets_is_refused_counted_and_recorded() {
     assert!(bot.end().status.success());
     let tables = texts(&home.data().join("countersign.db")).await;
     // A refusal that is repeated within a minute is counted in a table of its own; the first of each is in the audit.
-    let recorded = tables["audit"].iter().filter(|text| *text == "POLICY_BLOCKED").count();
+    let recorded = tables["audit_payloads"].iter().filter(|text| text.contains("\"code\":\"POLICY_BLOCKED\"")).count();
     let counted = tables["refusals"].iter().filter(|text| *text == "POLICY_BLOCKED").count();
     assert!(recorded >= 4 && counted >= 4, "{recorded} and {counted}");
 }

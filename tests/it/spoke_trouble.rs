@@ -98,7 +98,8 @@ fn a_server_sees_nothing_of_the_environment_but_what_is_allowed() {
     bot.ask("load");
     let spoke = bot.spoke();
     let seen: Vec<_> = environment(spoke).into_iter().collect();
-    assert_eq!(seen, ["LANG", "PATH", "SSH_AUTH_SOCK"]);
+    // The key is one that only this server and the bot have: what is countersigned is proven with it.
+    assert_eq!(seen, ["LANG", "PATH", "SPOKE_PERMIT_KEY", "SSH_AUTH_SOCK"]);
     // The test sees what it would have to see.
     assert!(environment(bot.pid()).contains("FAKE_CHAT_TOKEN"));
 }

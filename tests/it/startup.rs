@@ -212,6 +212,8 @@ fn help_and_version_are_no_errors() {
 
     Commands:
       console  Talk here, in this terminal or pipe, even where a platform is configured
+      audit    Prove the audit trail, or write it out; also while a bot runs on the same data
+      replay   Play a recording through the real engine and print every decision as JSON lines; runs no tool
       spoke    Run a built-in tool server on standard input and output, as the bot itself does when it needs one
       help     Print this message or the help of the given subcommand(s)
 
@@ -224,6 +226,9 @@ fn help_and_version_are_no_errors() {
 
           --json
               Print one JSON object per event on standard output; people's text goes to standard error
+
+          --record <FILE>
+              Write a recording of this session into a new file, for `countersign replay`
 
           --thread <NAME>
               The thread that the console's lines belong to

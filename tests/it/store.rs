@@ -9,7 +9,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use countersign::store::{
-    AuditRow, Counts, Ending, NewPost, Settled, StepRecord, Store, StoreError, StoredPost, What, migrations, sqlite_url,
+    AuditRow, Committed, Counts, Ending, NewPost, Settled, StepRecord, Store, StoreError, StoredPost, What, migrations,
+    sqlite_url,
 };
 use countersign_core::envelope::Code;
 use countersign_core::port::Lane;
@@ -37,6 +38,10 @@ macro_rules! cases {
     };
 }
 
+mod audit;
+mod durability;
+mod plans;
+
 const CASES: &[(&str, Case)] = cases![
     an_event_is_accepted_once,
     an_event_that_arrives_many_times_at_once_is_accepted_once,
@@ -62,27 +67,35 @@ const CASES: &[(&str, Case)] = cases![
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_case_holds_on_sqlite() {
-    let directory = TempDir::new().expect("a directory");
-    let mut urls = Vec::new();
-    for (name, _) in CASES {
-        urls.push(sqlite_url(&directory.path().join(format!("{name}.db"))).expect("the path is UTF-8"));
-    }
-    run_all(urls).await;
+    on_sqlite(CASES).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_case_holds_on_postgres() {
-    let postgres = Postgres::shared().unwrap_or_else(|sentence| panic!("{sentence}"));
-    let mut urls = Vec::new();
-    for _ in CASES {
-        urls.push(postgres.fresh_database().await);
-    }
-    run_all(urls).await;
+    on_postgres(CASES).await;
 }
 
-async fn run_all(urls: Vec<String>) {
+async fn on_sqlite(cases: &[(&str, Case)]) {
+    let directory = TempDir::new().expect("a directory");
+    let mut urls = Vec::new();
+    for (name, _) in cases {
+        urls.push(sqlite_url(&directory.path().join(format!("{name}.db"))).expect("the path is UTF-8"));
+    }
+    run_all(cases, urls).await;
+}
+
+async fn on_postgres(cases: &[(&str, Case)]) {
+    let postgres = Postgres::shared().unwrap_or_else(|sentence| panic!("{sentence}"));
+    let mut urls = Vec::new();
+    for _ in cases {
+        urls.push(postgres.fresh_database().await);
+    }
+    run_all(cases, urls).await;
+}
+
+async fn run_all(cases: &[(&str, Case)], urls: Vec<String>) {
     let mut failed = Vec::new();
-    for ((name, case), url) in CASES.iter().zip(urls) {
+    for ((name, case), url) in cases.iter().zip(urls) {
         let store = Store::open(&url).await.unwrap_or_else(|error| panic!("{name}: {error}"));
         let bed = Bed { url, store: store.clone() };
         // In a task of its own, so that one failed case does not hide the others.
@@ -127,7 +140,15 @@ fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
 }
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
-    StepRecord { signal: SignalId::new(signal), at: Wall(at), audit: Vec::new(), posts, ending: None, kept: None }
+    StepRecord {
+        signal: SignalId::new(signal),
+        at: Wall(at),
+        audit: Vec::new(),
+        plans: Vec::new(),
+        posts,
+        ending: None,
+        kept: None,
+    }
 }
 
 fn did(id: &str, at: i64) -> AuditRow {
@@ -140,6 +161,7 @@ fn did(id: &str, at: i64) -> AuditRow {
         tool: "host_machine".to_owned(),
         action: "load".to_owned(),
         target: "host:web-1".to_owned(),
+        plan: None,
         detail: "read".to_owned(),
     }
 }
@@ -153,7 +175,7 @@ async fn accepted(bed: &Bed, id: &str, root: &str, at: i64) {
 }
 
 async fn committed(bed: &Bed, step: &StepRecord) {
-    bed.store.commit(step).await.expect("the step can be stored");
+    assert_eq!(bed.store.commit(step).await.expect("the step can be stored"), Committed::Done);
 }
 
 async fn due(bed: &Bed, now: i64) -> Vec<StoredPost> {
@@ -452,7 +474,7 @@ async fn a_repeated_refusal_is_counted(bed: Bed) {
     assert_eq!((counts(&bed).await.audit, counts(&bed).await.refusals), (7, 9));
     let tail = bed.store.audit_tail(7).await.expect("readable");
     let (newest, oldest) = (tail.first().expect("seven rows"), tail.last().expect("seven rows"));
-    assert_eq!((newest.id.as_str(), newest.thread.as_str()), ("b-2", "s-1"));
+    assert_eq!((newest.id.as_str(), newest.thread.as_str()), ("c-2", "s-1"));
     let refusal = (oldest.id.as_str(), oldest.what.as_str(), oldest.gate.as_str(), oldest.code.as_str());
     assert_eq!(refusal, ("a-0", "refused", "actor", "FORBIDDEN"), "the first of the five");
     assert_eq!(bed.store.audit_tail(2).await.expect("readable").len(), 2);
@@ -510,8 +532,8 @@ async fn an_unknown_migration_is_refused(bed: Bed) {
 }
 
 async fn a_changed_migration_is_refused(bed: Bed) {
-    raw(&bed.url, "UPDATE _sqlx_migrations SET checksum = (SELECT checksum FROM _sqlx_migrations) WHERE version = 1")
-        .await;
+    let same = "(SELECT checksum FROM _sqlx_migrations WHERE version = 1)";
+    raw(&bed.url, &format!("UPDATE _sqlx_migrations SET checksum = {same} WHERE version = 1")).await;
     Store::open(&bed.url).await.expect("nothing has changed yet").close().await;
     let changed = if bed.url.starts_with("sqlite") { "x'00'" } else { "'\\x00'" };
     raw(&bed.url, &format!("UPDATE _sqlx_migrations SET checksum = {changed} WHERE version = 1")).await;
@@ -520,7 +542,8 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 }
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
-    for table in ["refusals", "audit", "outbox", "inbox", "threads", "_sqlx_migrations"] {
+    let ours = ["writes_in_flight", "plans", "audit_head", "audit_payloads", "audit_chain", "refusals", "audit"];
+    for table in ours.into_iter().chain(["outbox", "inbox", "threads", "_sqlx_migrations"]) {
         raw(&bed.url, &format!("DROP TABLE {table}")).await;
     }
     Store::open(&bed.url).await.expect("an empty database is nobody's").close().await;
@@ -657,6 +680,12 @@ async fn migrate_over_samples(url: &str) {
     assert!(due.iter().any(|post| post.id == "p-02" && post.lane == Lane::Decision && post.repeat));
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
+    let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
+    assert_eq!((open.filed.len(), open.broken), (2, Vec::new()));
+    // The first version's audit row is taken over behind what the second one wrote.
+    let report = store.verify_audit(None).await.expect("readable");
+    assert_eq!((report.rows, report.problem), (3, None));
+    assert_eq!(store.audit_tail(1).await.expect("readable")[0].id, "a-01");
     store.close().await;
 }
 

@@ -121,7 +121,7 @@ impl Console {
         }
     }
 
-    /// What a line says, given the question that is open.
+    /// What a line says, given the question or the card that is open.
     pub(crate) fn payload(&self, line: &str) -> Payload {
         question::payload(line, lock(&self.asked).as_ref())
     }
@@ -191,7 +191,8 @@ impl Console {
             self.print(json::accepted(&offer.event, id)).await;
         } else {
             self.waiting.accepted(id);
-            // Any line that was taken closes the question. One that was not will be sent again, and must then mean the same.
+            // Any line that was taken closes what could be answered. One that was not will be sent again, and must then
+            // mean the same.
             *lock(&self.asked) = None;
         }
         Offered::Taken

@@ -3,14 +3,22 @@
 
 use std::fmt::Write as _;
 
-use countersign_core::port::{Block, Claim, Mark, Outgoing};
+use countersign_core::approval::{Digest, PlanId};
+use countersign_core::port::{Block, CardChoice, Claim, Mark, Outgoing};
 use countersign_core::signal::{Payload, QuestionId, SignalId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::clean;
 
 /// The most bytes of an event id that a script chooses.
 const EVENT_BYTES_MAX: usize = 200;
+
+/// The digits of a digest: SHA-256 in hexadecimal (`countersign_core::approval::Digest`).
+const DIGEST_DIGITS: usize = 64;
+
+const NEEDS: &str = "A line needs one of these: `text` that is not empty; `question` and `pick`; or `plan`, `digest` and \
+                     `choice`.";
 
 /// An input line that is an object.
 #[derive(Deserialize)]
@@ -20,6 +28,11 @@ struct Object {
     text: Option<String>,
     question: Option<String>,
     pick: Option<u32>,
+    // Whatever stands in these four, so that what is wrong can be said by the name of its field.
+    plan: Option<Value>,
+    digest: Option<Value>,
+    choice: Option<Value>,
+    reason: Option<Value>,
 }
 
 /// An input line, understood.
@@ -48,25 +61,57 @@ pub(crate) fn parse(line: &str) -> Result<Said, Misread> {
         let message = format!("This line was not understood: {error}.");
         Misread { event: event_of(line), message }
     })?;
-    let Object { event, text, question, pick } = object;
+    let event = object.event.clone();
     if event.as_ref().is_some_and(|event| event.is_empty() || event.len() > EVENT_BYTES_MAX) {
         let message = format!("`event` must have between 1 and {EVENT_BYTES_MAX} bytes.");
         return Err(Misread { event: None, message });
     }
-    let payload = match (text, question, pick) {
-        (Some(text), None, None) if !text.trim().is_empty() => Payload::Text { text },
-        (None, Some(question), Some(pick)) => Payload::Choice { question: QuestionId::new(question), pick },
-        _ => {
-            let message = "A line needs either `text` that is not empty, or `question` and `pick`.".to_owned();
-            return Err(Misread { event, message });
+    match payload(object) {
+        Ok(payload) => Ok(Said { event, payload }),
+        Err(message) => Err(Misread { event, message }),
+    }
+}
+
+/// What an object says. An error is a sentence.
+fn payload(object: Object) -> Result<Payload, String> {
+    let Object { event: _, text, question, pick, plan, digest, choice, reason } = object;
+    let decides = [&plan, &digest, &choice, &reason].into_iter().any(Option::is_some);
+    match (text, question, pick) {
+        (Some(text), None, None) if !decides && !text.trim().is_empty() => Ok(Payload::Text { text }),
+        (None, Some(question), Some(pick)) if !decides => {
+            Ok(Payload::Choice { question: QuestionId::new(question), pick })
         }
+        (None, None, None) => match (plan, digest, choice) {
+            (Some(plan), Some(digest), Some(choice)) => decision(&plan, &digest, &choice, reason.as_ref()),
+            _ => Err(NEEDS.to_owned()),
+        },
+        _ => Err(NEEDS.to_owned()),
+    }
+}
+
+/// A decision, with its ids checked for their form. Whether it counts is for the core to say.
+fn decision(plan: &Value, digest: &Value, choice: &Value, reason: Option<&Value>) -> Result<Payload, String> {
+    let plan = plan.as_str().and_then(PlanId::parse);
+    let plan = plan.ok_or(
+        "`plan` must be the full id of a plan, as the `card` block of the message holds it: 32 hexadecimal digits.",
+    )?;
+    let is_whole = |digest: &&str| digest.len() == DIGEST_DIGITS && digest.bytes().all(|b| b.is_ascii_hexdigit());
+    let digest = digest.as_str().filter(is_whole).map(|digest| Digest::claimed(digest.to_ascii_lowercase()));
+    let digest = digest.ok_or(
+        "`digest` must be the whole digest, as the `card` block of the message holds it: 64 hexadecimal digits.",
+    )?;
+    let choice = match choice.as_str() {
+        Some("approve") => CardChoice::Approve,
+        Some("deny") => CardChoice::Deny,
+        Some(_) | None => return Err("`choice` must be `approve` or `deny`.".to_owned()),
     };
-    Ok(Said { event, payload })
+    let reason = reason.map_or(Some(""), Value::as_str).ok_or("`reason` must be text.")?;
+    Ok(Payload::Decision { plan, digest, choice, reason: reason.to_owned() })
 }
 
 /// The event id of an object that is wrong in another way, so that the script knows which of its lines it was.
 fn event_of(line: &str) -> Option<String> {
-    let object: serde_json::Value = serde_json::from_str(line).ok()?;
+    let object: Value = serde_json::from_str(line).ok()?;
     let event = object.get("event")?.as_str()?;
     (event.len() <= EVENT_BYTES_MAX).then(|| event.to_owned())
 }

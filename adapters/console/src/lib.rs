@@ -3,6 +3,7 @@
 //! nothing, and does not know what a signal asks for.
 
 mod clean;
+mod decide;
 mod hear;
 mod history;
 mod json;
@@ -98,6 +99,7 @@ pub struct Console {
     /// Held while a signal is being accepted, so that its answer cannot be shown before its acceptance.
     turn: tokio::sync::Mutex<()>,
     waiting: Waiting,
+    /// What a line can answer. A line that is taken closes it.
     asked: Mutex<Option<Asked>>,
     events: AtomicU64,
     colour: bool,
@@ -203,21 +205,28 @@ impl Console {
             Mode::Terminal => self.output.columns().map_or_else(Width::default, Width::terminal),
             Mode::Pipe | Mode::Json => Width::default(),
         };
-        Style { width, colour: self.colour }
+        Style { width, colour: self.colour, keys: self.mode == Mode::Terminal }
     }
 
     /// Writes a message in this mode's form. What `deliver` does, without the seal, which only the core can make.
     async fn show(&self, id: &str, message: &Outgoing, repeat: bool) -> Delivery {
+        // A line that is being accepted is first known by its id; only then can be told what answers it. And no line is
+        // taken between a message and what is remembered of it.
+        let turn = self.turn.lock().await;
+        // In a transcript the answer is what follows the question, so that whatever else comes has to say what it is.
+        let notice = self.mode == Mode::Pipe && !self.waiting.is_for(&message.answers);
         let text = match self.mode {
             Mode::Json => json::message(id, message, repeat),
+            Mode::Pipe if notice => render::notice(message, repeat, self.style()),
             Mode::Terminal | Mode::Pipe => render::message(message, repeat, self.style()),
         };
-        let turn = self.turn.lock().await;
+        let before = self.output.keys();
         let put = self.output.put(text).await;
-        drop(turn);
-        if matches!(put, Put::Out | Put::Unsure) {
-            self.remember_question(message);
+        if matches!(put, Put::Out | Put::Unsure) && !notice {
+            let clear = matches!(put, Put::Out) && !before.may_have_begun(self.output.keys());
+            self.remember(message, clear);
         }
+        drop(turn);
         match put {
             Put::Out => Delivery::Sent(Vec::new()),
             Put::Unsure => Delivery::Ambiguous("the prompt closed while the message was being shown".to_owned()),
@@ -226,13 +235,22 @@ impl Console {
         }
     }
 
-    fn remember_question(&self, message: &Outgoing) {
-        // A script names the question itself: many of its lines may be under way at once.
-        if self.mode != Mode::Json
-            && let Some(asked) = question::asked_in(message)
-        {
-            *lock(&self.asked) = Some(asked);
-        }
+    /// Remembers what the next line can answer. `clear` says that the message was seen before that line was begun.
+    fn remember(&self, message: &Outgoing, clear: bool) {
+        let Some(asked) = question::asked_in(message) else { return };
+        let mut open = lock(&self.asked);
+        let is_known = open.as_ref() == Some(&asked);
+        *open = match (self.mode, &asked) {
+            // What belongs to another thread is not answered from this one.
+            _ if message.to != self.thread() => None,
+            // A script names the question itself: many of its lines may be under way at once.
+            (Mode::Json, _) => None,
+            (Mode::Terminal | Mode::Pipe, Asked::Question { .. }) => Some(asked),
+            // In a pipe nobody has seen the card. And an `approve` that was begun before the card came was meant for
+            // something else: the person then says by its id which plan they mean.
+            (Mode::Pipe, Asked::Card(_)) => None,
+            (Mode::Terminal, Asked::Card(_)) => Some(asked).filter(|_| clear || is_known),
+        };
     }
 }
 

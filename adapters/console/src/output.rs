@@ -2,7 +2,7 @@
 //! finished text and knows nothing of its form.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustyline::ExternalPrinter;
@@ -23,6 +23,22 @@ pub(crate) enum Put {
     Broken(io::Error),
 }
 
+/// What is known at one moment of a person's typing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keys {
+    prompt: bool,
+    begun: bool,
+}
+
+impl Keys {
+    /// Whether a line may have been begun before something that was shown between this moment and `later` was seen.
+    pub(crate) const fn may_have_begun(self, later: Self) -> bool {
+        // A prompt that is closed meanwhile was closed by a line.
+        let entered = self.prompt && !later.prompt;
+        self.begun || later.begun || entered
+    }
+}
+
 type Printer = Mutex<Box<dyn ExternalPrinter + Send>>;
 
 /// The one place that writes.
@@ -32,6 +48,8 @@ pub(crate) struct Output {
     above: OnceLock<Printer>,
     /// Whether a prompt is open.
     typing: watch::Sender<bool>,
+    /// Whether something stands at the open prompt, as far as the line editor says.
+    begun: AtomicBool,
     /// How often the line editor has drawn its prompt.
     drawn: watch::Sender<u64>,
     closed: watch::Sender<bool>,
@@ -46,6 +64,7 @@ impl Output {
             stream: Mutex::new(stream),
             above: OnceLock::new(),
             typing: watch::Sender::new(false),
+            begun: AtomicBool::new(false),
             drawn: watch::Sender::new(0),
             closed: watch::Sender::new(false),
             columns: AtomicUsize::new(0),
@@ -71,6 +90,7 @@ impl Output {
     pub(crate) fn open_prompt(&self, columns: usize) {
         let _writing = lock(&self.stream);
         self.columns.store(columns, Ordering::Relaxed);
+        self.begun.store(false, Ordering::SeqCst);
         self.typing.send_replace(true);
     }
 
@@ -82,6 +102,19 @@ impl Output {
     /// The prompt was drawn. The editor does so right after it has written a text above it.
     pub(crate) fn prompt_drawn(&self) {
         self.drawn.send_modify(|count| *count += 1);
+    }
+
+    /// Something stands at the open prompt now, or nothing does.
+    pub(crate) fn line_is_begun(&self, begun: bool) {
+        self.begun.store(begun, Ordering::SeqCst);
+    }
+
+    /// What is known of a person's typing now.
+    pub(crate) fn keys(&self) -> Keys {
+        let prompt = self.prompt_is_open();
+        // A terminal without cursor control does not say what is being typed, so that it may be anything.
+        let begun = prompt && (!self.has_printer() || self.begun.load(Ordering::SeqCst));
+        Keys { prompt, begun }
     }
 
     /// Whether a prompt is open.

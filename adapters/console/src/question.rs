@@ -1,32 +1,45 @@
-//! The question that a number typed here would answer. It knows no input and no output.
+//! The question or the card that a line typed here would answer. It knows no input and no output; the words that decide a
+//! card are in `decide`.
 
 use countersign_core::port::{Block, Outgoing};
 use countersign_core::signal::{Payload, QuestionId};
 
-/// The last question that was shown.
+use crate::decide::{self, Shown};
+
+/// What was shown last that a line can answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    question: QuestionId,
-    choices: u32,
+pub(crate) enum Asked {
+    /// A number picks from it.
+    Question { question: QuestionId, choices: u32 },
+    /// A word decides it.
+    Card(Shown),
 }
 
-/// The question in a message; the last one where it has several, because that one stands nearest to the prompt.
+/// The question or the card in a message; the last one where it has several, because that one stands nearest to the prompt.
 pub(crate) fn asked_in(message: &Outgoing) -> Option<Asked> {
     message.blocks.iter().rev().find_map(|block| match block {
         Block::Choices { question, choices } => {
             let choices = u32::try_from(choices.len()).unwrap_or(u32::MAX);
-            Some(Asked { question: question.clone(), choices })
+            Some(Asked::Question { question: question.clone(), choices })
+        }
+        Block::Card { plan, digest, choices } => {
+            Some(Asked::Card(Shown { plan: plan.clone(), digest: digest.clone(), choices: choices.clone() }))
         }
         Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
     })
 }
 
-/// What a line says: a pick where it is nothing but the number of a choice, else its own text, untouched.
+/// What a line says: a pick where it is nothing but the number of a choice, a decision where it is one about the card that
+/// is shown, else its own text, untouched.
 pub(crate) fn payload(line: &str, asked: Option<&Asked>) -> Payload {
-    match asked.and_then(|asked| Some((asked, position(line, asked.choices)?))) {
-        Some((asked, pick)) => Payload::Choice { question: asked.question.clone(), pick },
-        None => Payload::Text { text: line.to_owned() },
-    }
+    let answer = match asked {
+        Some(Asked::Question { question, choices }) => {
+            position(line, *choices).map(|pick| Payload::Choice { question: question.clone(), pick })
+        }
+        Some(Asked::Card(shown)) => decide::decision(line, shown),
+        None => None,
+    };
+    answer.unwrap_or_else(|| Payload::Text { text: line.to_owned() })
 }
 
 /// The position, from 0, of a number from 1 to `choices`. Digits only: `+1` and `1.` are text.
@@ -45,13 +58,14 @@ mod tests {
 
     #[test]
     fn only_a_bare_number_in_range_is_a_pick() {
-        let asked = Asked { question: QuestionId::new("q"), choices: 3 };
+        let asked = Asked::Question { question: QuestionId::new("q"), choices: 3 };
         for (line, pick) in [("1", 0), (" 3 ", 2), ("02", 1)] {
             assert_eq!(payload(line, Some(&asked)), Payload::Choice { question: QuestionId::new("q"), pick }, "{line}");
         }
-        for line in ["0", "4", "+1", "1.", "1 2", "one", "-1", "99999999999"] {
+        for line in ["0", "4", "+1", "1.", "1 2", "one", "-1", "99999999999", "approve", "a", "deny"] {
             assert_eq!(payload(line, Some(&asked)), Payload::Text { text: line.to_owned() }, "{line}");
         }
         assert_eq!(payload("1", None), Payload::Text { text: "1".to_owned() });
+        assert_eq!(payload("approve", None), Payload::Text { text: "approve".to_owned() });
     }
 }

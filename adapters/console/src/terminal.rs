@@ -11,10 +11,14 @@ use std::time::Duration;
 
 use countersign_core::port::{BoxFuture, Ended, Ingress, Mark};
 use futures::FutureExt as _;
+use rustyline::completion::Completer;
 use rustyline::config::Configurer as _;
 use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
-use rustyline::{Config, Editor, Prompt};
+use rustyline::validate::Validator;
+use rustyline::{Config, Context, Editor, Helper, Prompt};
 use tokio::signal::unix::{Signal as OsSignal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -76,6 +80,26 @@ impl Prompt for Door {
     }
 }
 
+/// Sees whether a line is begun: the line editor asks it for a hint whenever the line has changed, and never gets one.
+struct Watch(Arc<Output>);
+
+impl Hinter for Watch {
+    type Hint = String;
+
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        self.0.line_is_begun(!line.trim().is_empty());
+        None
+    }
+}
+
+impl Completer for Watch {
+    type Candidate = String;
+}
+
+impl Highlighter for Watch {}
+impl Validator for Watch {}
+impl Helper for Watch {}
+
 /// The line editor's thread, seen from the loop.
 struct Keyboard {
     /// One order is one prompt.
@@ -125,7 +149,7 @@ fn edit(
     door: &Door,
     mut history: History,
 ) -> rustyline::Result<()> {
-    let mut editor = editor(&history)?;
+    let mut editor = editor(&history, &door.output)?;
     match editor.create_external_printer() {
         Ok(printer) => door.output.set_printer(Box::new(printer)),
         // A terminal without cursor control, such as TERM=dumb: messages then follow the prompt on lines of their own.
@@ -151,10 +175,11 @@ fn edit(
     Ok(())
 }
 
-fn editor(history: &History) -> rustyline::Result<Editor<(), MemHistory>> {
+fn editor(history: &History, output: &Arc<Output>) -> rustyline::Result<Editor<Watch, MemHistory>> {
     let config = Config::builder().max_history_size(HISTORY_LINES_MAX)?.build();
     let lines = MemHistory::with_config(&config);
     let mut editor = Editor::with_history(config, lines)?;
+    editor.set_helper(Some(Watch(Arc::clone(output))));
     // A drawing that is cut short on the way out must not leave the terminal waiting for the end of an update.
     editor.enable_synchronized_output(false);
     fill(&mut editor, history)?;
@@ -162,7 +187,7 @@ fn editor(history: &History) -> rustyline::Result<Editor<(), MemHistory>> {
 }
 
 /// Gives the editor the history anew: the editor itself would drop a repeated line only behind its twin.
-fn fill(editor: &mut Editor<(), MemHistory>, history: &History) -> rustyline::Result<()> {
+fn fill(editor: &mut Editor<Watch, MemHistory>, history: &History) -> rustyline::Result<()> {
     editor.clear_history()?;
     for line in history.lines() {
         editor.add_history_entry(line.as_str())?;
@@ -223,7 +248,8 @@ impl Console {
         }
     }
 
-    async fn take_typed(&self, ingress: &dyn Ingress, line: &str) -> Next {
+    /// What becomes of a line that was typed.
+    pub(crate) async fn take_typed(&self, ingress: &dyn Ingress, line: &str) -> Next {
         if line.trim().is_empty() {
             return Next::Line;
         }
@@ -256,6 +282,8 @@ impl Console {
 
 #[cfg(test)]
 mod tests {
+    use rustyline::ExternalPrinter;
+
     use super::*;
 
     #[test]
@@ -286,6 +314,32 @@ mod tests {
         assert!(catch_unwind(AssertUnwindSafe(|| door.raw().len())).is_err());
     }
 
+    /// A line editor that nothing is shown by.
+    struct Unused;
+
+    impl ExternalPrinter for Unused {
+        fn print(&mut self, text: String) -> rustyline::Result<()> {
+            unreachable!("nothing is shown here: {text}")
+        }
+    }
+
+    #[test]
+    fn a_line_is_begun_when_something_stands_there() {
+        let output = Arc::new(Output::new(Box::new(io::sink())));
+        output.set_printer(Box::new(Unused));
+        output.open_prompt(80);
+        let is_begun = || output.keys().may_have_begun(output.keys());
+        let editor = editor(&History::open(None), &output).expect("an editor needs no terminal until it reads");
+        let watch = editor.helper().expect("the editor has its watch");
+        let typed = |line: &str| {
+            assert_eq!(watch.hint(line, line.len(), &Context::new(editor.history())), None);
+            is_begun()
+        };
+        assert_eq!(["a", "ap", "", "  ", "d"].map(typed), [true, true, false, false, true]);
+        output.open_prompt(80);
+        assert!(!is_begun(), "a new prompt is empty");
+    }
+
     #[test]
     fn leaving_takes_one_word() {
         assert!(leaves("quit") && leaves(" EXIT ") && !leaves("quit nginx") && !leaves(""));
@@ -297,7 +351,8 @@ mod tests {
         for line in ["a", "b", "a"] {
             history.remember(line);
         }
-        let editor = editor(&history).expect("an editor needs no terminal until it reads");
+        let output = Arc::new(Output::new(Box::new(io::sink())));
+        let editor = editor(&history, &output).expect("an editor needs no terminal until it reads");
         let lines: Vec<&String> = editor.history().into_iter().collect();
         assert_eq!(lines, ["b", "a"]);
     }

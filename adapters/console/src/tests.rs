@@ -3,12 +3,16 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::os::unix::net::UnixStream;
 
-use countersign_core::port::{Admission, Block, Choice, Claim, Lane, Mark};
+use countersign_core::approval::{Digest, PlanId};
+use countersign_core::port::{Admission, Block, CardChoice, Choice, Claim, Lane, Mark};
 use countersign_core::signal::QuestionId;
 use futures::FutureExt as _;
 use tokio::sync::mpsc;
 
 use super::*;
+
+mod cards;
+mod notices;
 
 /// How long a test waits for what must come.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(20);
@@ -117,19 +121,43 @@ fn outgoing(signal: &Signal, mark: Mark, blocks: Vec<Block>) -> Outgoing {
     Outgoing { to, answers, mark, lane: Lane::Answer, claim: Claim::Nothing, blocks }
 }
 
-/// Asks which, where the text says `restart`; else repeats what was said.
+/// A card of the plan with this number.
+fn card(signal: &Signal, number: u128) -> Outgoing {
+    let choices = vec![CardChoice::Approve, CardChoice::Deny];
+    let block = Block::Card { plan: PlanId::from_random(number), digest: digest(number), choices };
+    outgoing(signal, Mark::Question, vec![text(&format!("Countersign this? Plan {number}.")), block])
+}
+
+fn digest(number: u128) -> Digest {
+    Digest::of(&number.to_be_bytes())
+}
+
+fn decided(number: u128, choice: CardChoice, reason: &str) -> Payload {
+    let (plan, digest) = (PlanId::from_random(number), digest(number));
+    Payload::Decision { plan, digest, choice, reason: reason.to_owned() }
+}
+
+fn asking(signal: &Signal, question: &str) -> Outgoing {
+    let choice = |label: &str, about: &str| Choice { label: label.to_owned(), about: about.to_owned() };
+    let choices = vec![choice("nginx", "web1"), choice("nginx-exporter", "")];
+    let question = Block::Choices { question: QuestionId::new(question), choices };
+    outgoing(signal, Mark::Question, vec![text("Which one?"), question])
+}
+
+/// Asks which, where the text says `restart`; shows a card, where it says `stop`; else repeats what was said.
 fn reply(signal: &Signal) -> Outgoing {
     match &signal.payload {
-        Payload::Text { text: asked } if asked.starts_with("restart") => {
-            let choice = |label: &str, about: &str| Choice { label: label.to_owned(), about: about.to_owned() };
-            let choices = vec![choice("nginx", "web1"), choice("nginx-exporter", "")];
-            let question = Block::Choices { question: QuestionId::new("q1"), choices };
-            outgoing(signal, Mark::Question, vec![text("Which one?"), question])
-        }
+        Payload::Text { text: asked } if asked.starts_with("restart") => asking(signal, "q1"),
+        Payload::Text { text: asked } if asked.starts_with("stop") => card(signal, 1),
         Payload::Text { text: asked } => outgoing(signal, Mark::Plain, vec![text(&format!("You said: {asked}"))]),
         Payload::Choice { question, pick } => {
             outgoing(signal, Mark::Plain, vec![text(&format!("Picked {pick} of {question}."))])
         }
+        Payload::Decision { plan, choice, reason, .. } => {
+            let said = format!("{choice:?} of {plan}: {reason}");
+            outgoing(signal, Mark::Plain, vec![text(&said)])
+        }
+        Payload::Due { .. } => panic!("only the engine makes these"),
     }
 }
 
@@ -254,8 +282,8 @@ why
     {"type":"duplicate","event":"a"}
     {"type":"accepted","event":"k7-1","signal":"s2"}
     {"type":"accepted","event":"b","signal":"s3"}
-    {"type":"error","event":"c","message":"This line was not understood: unknown field `txt`, expected one of `event`, `text`, `question`, `pick` at line 1 column 18."}
-    {"type":"error","event":"d","message":"A line needs either `text` that is not empty, or `question` and `pick`."}
+    {"type":"error","event":"c","message":"This line was not understood: unknown field `txt`, expected one of `event`, `text`, `question`, `pick`, `plan`, `digest`, `choice`, `reason` at line 1 column 18."}
+    {"type":"error","event":"d","message":"A line needs one of these: `text` that is not empty; `question` and `pick`; or `plan`, `digest` and `choice`."}
     {"type":"error","message":"This line was not understood: EOF while parsing a value at line 1 column 9."}
     {"type":"message","id":"p1","answers":"s1","repeat":false,"mark":"plain","claim":{"type":"nothing"},"blocks":[{"type":"text","text":"You said: disk usage"}]}
     {"type":"answered","signal":"s1"}

@@ -55,6 +55,11 @@ impl Waiting {
         self.changed.notify_one();
     }
 
+    /// Whether this is the signal that is waited for.
+    pub(crate) fn is_for(&self, id: &SignalId) -> bool {
+        matches!(&*lock(&self.state), State::Open(open) if open == id)
+    }
+
     /// Resolves when nothing is waited for.
     pub(crate) async fn until_answered(&self) {
         while matches!(*lock(&self.state), State::Open(_)) {
@@ -81,7 +86,9 @@ mod tests {
         waiting.accepted(&id("a"));
         waiting.answered(&id("b"));
         assert_eq!(waiting.until_answered().now_or_never(), None);
+        assert!(waiting.is_for(&id("a")) && !waiting.is_for(&id("b")));
         waiting.answered(&id("a"));
+        assert!(!waiting.is_for(&id("a")));
         assert_eq!(waiting.until_answered().now_or_never(), Some(()));
     }
 

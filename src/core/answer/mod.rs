@@ -9,6 +9,8 @@ mod show;
 mod template;
 mod units;
 
+use serde_json::{Map, Value};
+
 use crate::envelope::Envelope;
 use crate::secrets::Mask;
 use crate::tool::{ActionSpec, FactSpec};
@@ -16,6 +18,7 @@ use crate::tool::{ActionSpec, FactSpec};
 pub use failure::failure;
 pub use show::{ROWS_MAX, show};
 pub use template::Template;
+pub(crate) use units::wall as time;
 
 use path::Path;
 use template::Scope;
@@ -35,6 +38,12 @@ pub fn facts(specs: &[FactSpec], envelope: &Envelope, mask: &Mask) -> Vec<(Strin
     specs.iter().filter_map(|spec| Some((spec.attr.clone(), clean(value(spec)?)))).collect()
 }
 
+/// A template over data of our own and arguments, whole or not at all. Not masked: it becomes part of a plan, which is
+/// shown as it is or not at all.
+pub(crate) fn sentence(template: &str, data: &Value, args: &Map<String, Value>) -> Option<String> {
+    Template::parse(template).ok()?.render_whole(&Scope::unmasked(data, args))
+}
+
 /// What is wrong with the templates and paths of a declaration, with the fix; none where all of them can be rendered.
 /// Called when the declaration is loaded, so that nobody meets a malformed template at 3 a.m.
 pub fn problem_of(spec: &ActionSpec) -> Option<String> {
@@ -42,7 +51,15 @@ pub fn problem_of(spec: &ActionSpec) -> Option<String> {
     let texts = [("show.lead", &show.lead), ("show.empty", &show.empty), ("show.more", &show.more)];
     let texts = texts.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
     let facts = spec.facts.iter().map(|fact| ("fact.value", fact.value.as_str()));
-    texts.chain(facts).find_map(|(key, text)| template_problem(spec, key, text)).or_else(|| path_problem(spec))
+    let title = spec.change.iter().map(|change| ("change.title", change.title.as_str()));
+    let expected = spec.change.iter().flat_map(|change| change.expect.equals.values());
+    let expected = expected.map(|value| ("change.expect.equals", value.as_str()));
+    texts
+        .chain(facts)
+        .chain(title)
+        .chain(expected)
+        .find_map(|(key, text)| template_problem(spec, key, text))
+        .or_else(|| path_problem(spec))
 }
 
 fn template_problem(spec: &ActionSpec, key: &str, text: &str) -> Option<String> {

@@ -38,6 +38,11 @@ impl Scope {
         Self { data: mask.mask_json(data), args }
     }
 
+    /// The data and the arguments as they are.
+    pub(super) fn unmasked(data: &Value, args: &Map<String, Value>) -> Self {
+        Self { data: data.clone(), args: Value::Object(args.clone()) }
+    }
+
     fn find(&self, path: &Path) -> Option<&Value> {
         match path.below("args") {
             Some(path) => path.find(&self.args),

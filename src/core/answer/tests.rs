@@ -57,7 +57,7 @@ fn drawn(blocks: &[Block]) -> String {
                 writeln!(out, "{}", titles.collect::<Vec<_>>().join(" | ")).expect("a string takes everything");
                 rows.iter().try_for_each(|row| writeln!(out, "{}", row.join(" | ")))
             }
-            Block::Choices { .. } => writeln!(out, "an answer offers no choices"),
+            Block::Choices { .. } | Block::Card { .. } => writeln!(out, "an answer offers no choices"),
         }
         .expect("a string takes everything");
     }

@@ -4,6 +4,7 @@
 
 use serde_json::{Number, Value};
 
+use crate::signal::Wall;
 use crate::tool::Unit;
 
 const MINUTE: u128 = 60;
@@ -104,6 +105,11 @@ fn duration(seconds: u128) -> String {
         rest %= unit;
     }
     parts.join(" ")
+}
+
+/// A time of the wall clock in UTC, to the second.
+pub(crate) fn wall(at: Wall) -> String {
+    time(at.0)
 }
 
 /// Milliseconds since the Unix epoch in UTC, to the second.

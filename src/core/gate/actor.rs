@@ -11,7 +11,10 @@ use super::{CallCase, Ctx, Gate, Verdict};
 pub(super) const GATE: Gate = Gate { name: "actor", priority: 900, call, post: not_about_messages };
 
 fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
-    let actor = &ctx.signal.actor;
+    if ctx.is_verification(case) {
+        return Verdict::Pass;
+    }
+    let actor = ctx.principal();
     match actor.kind {
         ActorKind::Human | ActorKind::Service => {}
         ActorKind::Bot

@@ -1,6 +1,7 @@
-//! Gate `approval`: what changes something needs somebody's countersignature on exactly that plan. This version can only
-//! ask: it knows no approval yet, so that no write passes here, whoever asks and however often (invariant 2).
+//! Gate `approval`: what changes something needs somebody's countersignature on exactly that plan. It lets a write pass
+//! only as the plan that the request carries out: approved, unchanged to the byte, within its time, and the same call.
 
+use crate::approval::{Filed, Frozen, PlanState};
 use crate::envelope::{Code, Details};
 use crate::tool::ToolKind;
 
@@ -9,16 +10,44 @@ use super::{CallCase, Ctx, Gate, Verdict};
 
 pub(super) const GATE: Gate = Gate { name: "approval", priority: 100, call, post: not_about_messages };
 
-fn call(case: &CallCase<'_>, _: &Ctx<'_>) -> Verdict {
+fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     match case.kind {
         ToolKind::Resolve | ToolKind::Read | ToolKind::Record => Verdict::Pass,
-        ToolKind::Write => {
-            let details = Details { action: Some(case.shown_name()), ..Details::default() };
-            Verdict::refuse_with(
-                Code::ApprovalRequired,
-                format!("`{}` must be countersigned first", case.shown_name()),
-                details,
-            )
-        }
+        ToolKind::Write => match ctx.carried() {
+            None => ask(case),
+            Some(filed) => carry_out(case, filed, ctx),
+        },
     }
+}
+
+fn ask(case: &CallCase<'_>) -> Verdict {
+    let details = Details { action: Some(case.shown_name()), ..Details::default() };
+    Verdict::refuse_with(
+        Code::ApprovalRequired,
+        format!("`{}` must be countersigned first", case.shown_name()),
+        details,
+    )
+}
+
+fn carry_out(case: &CallCase<'_>, filed: &Filed, ctx: &Ctx<'_>) -> Verdict {
+    if filed.state() != PlanState::Approved || filed.standing.decided.is_none() {
+        return Verdict::refuse(Code::ApprovalRequired, format!("this plan is {}", filed.state().as_str()));
+    }
+    if ctx.desk.is_expired(filed.id(), ctx.now) {
+        return Verdict::refuse(Code::ApprovalRequired, "the approval of this plan has expired");
+    }
+    if let Err(error) = Frozen::read(filed.frozen.bytes().to_owned(), filed.frozen.digest()) {
+        return Verdict::refuse(Code::PolicyBlocked, error.to_string());
+    }
+    if is_the_planned_call(case, filed) {
+        return Verdict::Pass;
+    }
+    Verdict::refuse(Code::PolicyBlocked, "this is not the call that was countersigned")
+}
+
+/// AC-11: a call that differs in anything from its plan was never approved.
+fn is_the_planned_call(case: &CallCase<'_>, filed: &Filed) -> bool {
+    let plan = filed.frozen.plan();
+    let names = case.proposal.tool.to_lowercase() == plan.tool && case.proposal.action.to_lowercase() == plan.action;
+    names && case.target_id() == Some(&plan.target) && case.args.as_ref().is_ok_and(|args| *args == plan.args)
 }

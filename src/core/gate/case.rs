@@ -5,11 +5,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use crate::approval::{Desk, Filed, PlanId, PlanState};
 use crate::env::Env;
 use crate::port::Source;
 use crate::proposal::Proposal;
 use crate::resource::{BadResourceId, ResourceId};
-use crate::signal::{Now, Signal};
+use crate::signal::{Actor, Now, Signal};
 use crate::text;
 use crate::thread::{Budget, Fsm, ResolvedContext};
 use crate::tool::{ActionSpec, ArgError, ArgKind, ToolKind, cast};
@@ -29,6 +30,37 @@ pub struct Ctx<'a> {
     pub resolved: &'a ResolvedContext,
     /// What the request has used up.
     pub budget: &'a Budget,
+    /// The thread's plans.
+    pub desk: &'a Desk,
+    /// The plan that the request carries out or verifies, where it does: then it acts for the plan's requester, and the
+    /// decider's right was judged at the click.
+    pub carrying: Option<&'a PlanId>,
+}
+
+impl<'a> Ctx<'a> {
+    /// Who a call is made for: the requester of the plan that is carried out, else the actor of the signal.
+    pub fn principal(&self) -> &'a Actor {
+        self.carried().map_or(&self.signal.actor, |filed| &filed.frozen.plan().requester)
+    }
+
+    /// Whether a call is the core's own verification of the plan that is carried: its declared read, of its target, after
+    /// the write. No right and no discovery is asked for it again, because nothing may keep a change from being verified.
+    pub fn is_verification(&self, case: &CallCase<'_>) -> bool {
+        self.carried().is_some_and(|filed| {
+            let plan = filed.frozen.plan();
+            let change = self.env.registry.action(&plan.tool, &plan.action).and_then(|spec| spec.change.as_ref());
+            let declared = change.is_some_and(|change| change.verify == case.proposed_name());
+            declared
+                && case.kind == ToolKind::Read
+                && matches!(filed.state(), PlanState::Unverified | PlanState::Unknown)
+                && case.target_id() == Some(&plan.target)
+        })
+    }
+
+    /// The plan that is carried out, as it stands.
+    pub fn carried(&self) -> Option<&'a Filed> {
+        self.desk.get(self.carrying?)
+    }
 }
 
 /// What an outgoing message is judged by. A message that comes back from the outbox has no thread any more: what it
@@ -91,9 +123,21 @@ impl<'a> CallCase<'a> {
         self.target.as_ref()?.as_ref().ok()
     }
 
+    /// `tool.action` in lower case, as proposed.
+    pub fn proposed_name(&self) -> String {
+        format!("{}.{}", self.proposal.tool, self.proposal.action).to_lowercase()
+    }
+
     /// `tool.action`, fit to be shown: the names are untrusted.
     pub fn shown_name(&self) -> String {
         text::one_line(&format!("{}.{}", self.proposal.tool, self.proposal.action), 100)
+    }
+
+    /// Every path that the call names: its path arguments, and its target where that is a file.
+    pub fn paths(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let file = self.target_id().filter(|id| id.kind() == "file");
+        let target = file.map(|id| ("target", Cow::Owned(ResourceId::unescape(id.uid()))));
+        self.args_of(ArgKind::Path).chain(target)
     }
 
     /// The arguments of one kind, as text.

@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::approval::{Digest, PlanId};
 use crate::resource::ResourceId;
-use crate::signal::CallId;
+use crate::signal::{CallId, Wall};
 use crate::tool::ToolKind;
 
 /// Something that has passed every gate. It cannot be built, copied out and changed, read from a file or deserialized:
@@ -46,6 +47,22 @@ pub struct ToolCall {
     pub args: Map<String, Value>,
     /// The hard limit, in milliseconds.
     pub limit_ms: u64,
+    /// Of a write, and of nothing else: what it is carried out for.
+    pub warrant: Option<Warrant>,
+}
+
+/// What a write is carried out for: a plan that was countersigned, to the byte. The shell turns it into a permit for the
+/// tool server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warrant {
+    /// Which plan.
+    pub plan: PlanId,
+    /// Its canonical bytes.
+    pub bytes: String,
+    /// Their digest.
+    pub digest: Digest,
+    /// Until when the tool server may begin.
+    pub until: Wall,
 }
 
 impl ToolCall {

@@ -23,9 +23,10 @@ mod verdict;
 mod workflow;
 
 pub use case::{CallCase, Ctx, Standing};
-pub use cleared::{Cleared, ToolCall};
+pub use cleared::{Cleared, ToolCall, Warrant};
 pub use depth::DEPTH_MAX;
 pub use repetition::IDENTICAL_CALLS_MAX;
+pub(crate) use secrets::texts_of;
 pub use stack::{Gate, STACK, judge_call, judge_post, reissue};
 pub use verdict::{Judged, Passed, Refusal, Verdict};
 

@@ -14,7 +14,7 @@ pub(super) const GATE: Gate = Gate { name: "self", priority: 400, call, post: no
 fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     let own = ctx.env.own;
     let is_own = |path: &str| own.paths.iter().any(|kept| plain(Path::new(path)).starts_with(kept));
-    let paths = case.args_of(ArgKind::Path).map(|(name, path)| (name, path.into_owned()));
+    let paths = case.paths().map(|(name, path)| (name, path.into_owned()));
     let words = case
         .args_of(ArgKind::Command)
         .flat_map(|(name, line)| line.split_whitespace().map(|word| (name, word.to_owned())).collect::<Vec<_>>());

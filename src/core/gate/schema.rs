@@ -1,6 +1,7 @@
 //! Gate `schema`: tool and action exist, the arguments are valid after lossless casts, the target is an id of the kind
 //! that the action runs on. Of a message: it says something, is bounded, and claims no reading that was not made.
 
+use crate::approval::{Outcome, PlanId, PlanState};
 use crate::envelope::{Code, Details, Suggestion};
 use crate::port::{Block, Claim, Outgoing};
 
@@ -55,13 +56,20 @@ fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
         Block::Fields { fields } => !fields.is_empty(),
         Block::Table { rows, .. } => !rows.is_empty(),
         Block::Choices { choices, .. } => !choices.is_empty(),
+        Block::Card { .. } => true,
     });
     if !says_something || post.blocks.len() > BLOCKS_MAX {
         return Verdict::refuse(Code::InvalidInput, "the message is empty or has too many parts");
     }
     let claimed = match &post.claim {
         Claim::Nothing => return Verdict::Pass,
-        Claim::Readings { sources } => sources,
+        Claim::Readings { sources, .. } => sources,
+        Claim::Change { plan, outcome, sources } => {
+            if !was_verified(plan, *outcome, standing) {
+                return Verdict::refuse(Code::PolicyBlocked, "the message claims a change that was not verified so");
+            }
+            sources
+        }
     };
     let made = match standing {
         Standing::Fresh { readings, .. } => claimed.iter().all(|source| readings.contains(source)),
@@ -71,4 +79,15 @@ fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
         return Verdict::refuse(Code::PolicyBlocked, "the message claims a reading that this request did not make");
     }
     Verdict::Pass
+}
+
+/// A claimed change is a plan that this request carries, verified with just this outcome (invariant 11).
+fn was_verified(plan: &PlanId, outcome: Outcome, standing: &Standing<'_>) -> bool {
+    match standing {
+        Standing::Fresh { ctx, .. } => {
+            ctx.carrying == Some(plan)
+                && ctx.carried().is_some_and(|filed| filed.state() == PlanState::Verified(outcome))
+        }
+        Standing::Stored { .. } => true,
+    }
 }

@@ -17,7 +17,7 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
             format!("that is a place for secrets ({class}); it is never read or written from a chat"),
         );
     }
-    let kinds = [ArgKind::Text, ArgKind::Path, ArgKind::Destination, ArgKind::Command];
+    let kinds = [ArgKind::Text, ArgKind::Path, ArgKind::Destination, ArgKind::Command, ArgKind::Content];
     let found = kinds.into_iter().flat_map(|kind| case.args_of(kind)).find_map(|(name, value)| {
         let class = ctx.env.mask.class_of(&value)?;
         Some((name.to_owned(), class))
@@ -31,7 +31,7 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
 }
 
 fn secret_location(case: &CallCase<'_>) -> Option<(String, &'static str)> {
-    let path = case.args_of(ArgKind::Path).find_map(|(name, path)| Some((name.to_owned(), secret_path(&path)?)));
+    let path = case.paths().find_map(|(name, path)| Some((name.to_owned(), secret_path(&path)?)));
     path.or_else(|| {
         case.args_of(ArgKind::Command).find_map(|(name, line)| {
             let class = line.split_whitespace().find_map(secret_path)?;
@@ -54,7 +54,7 @@ fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
 }
 
 /// Every text of a block, as it will be shown.
-pub(super) fn texts_of(block: &Block) -> Vec<&str> {
+pub(crate) fn texts_of(block: &Block) -> Vec<&str> {
     match block {
         Block::Text { text } | Block::Code { text } => vec![text],
         Block::Fields { fields } => fields.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]).collect(),
@@ -63,6 +63,8 @@ pub(super) fn texts_of(block: &Block) -> Vec<&str> {
             .map(|column| column.title.as_str())
             .chain(rows.iter().flatten().map(String::as_str))
             .collect(),
+        // Ids and digests of ours: random, and no secret.
+        Block::Card { .. } => Vec::new(),
         Block::Choices { choices, .. } => {
             choices.iter().flat_map(|choice| [choice.label.as_str(), choice.about.as_str()]).collect()
         }

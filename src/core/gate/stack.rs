@@ -3,10 +3,11 @@
 use crate::env::Env;
 use crate::port::{Outgoing, Source};
 use crate::proposal::Proposal;
-use crate::signal::CallId;
+use crate::signal::{CallId, Wall};
 use crate::text;
+use crate::tool::ToolKind;
 
-use super::{CallCase, Cleared, Ctx, Judged, Passed, Refusal, Standing, ToolCall, Verdict};
+use super::{CallCase, Cleared, Ctx, Judged, Passed, Refusal, Standing, ToolCall, Verdict, Warrant};
 use super::{
     actor, allowance, approval, depth, egress, explanation, intent, own, repetition, resolution, routing, schema,
     secrets, vault, workflow,
@@ -83,7 +84,10 @@ fn seal_post(post: Outgoing, standing: &Standing<'_>) -> Result<Cleared<Outgoing
 fn walk(ask: impl Fn(&Gate) -> Verdict) -> (Vec<Passed>, Option<Refusal>) {
     let mut passed = Vec::with_capacity(STACK.len());
     for gate in &STACK {
-        match ask(gate) {
+        let verdict = ask(gate);
+        #[cfg(test)]
+        let verdict = crate::step::broken::gate(gate.name, verdict);
+        match verdict {
             Verdict::Pass => passed.push(Passed { gate: gate.name, priority: gate.priority }),
             Verdict::Refuse(refusal) => return (passed, Some(Refusal { gate: gate.name, ..*refusal })),
         }
@@ -105,5 +109,15 @@ fn checked_call(case: &CallCase<'_>, id: CallId, ctx: &Ctx<'_>) -> Option<ToolCa
         target: case.target_id().cloned(),
         args: case.args.as_ref().ok()?.clone(),
         limit_ms: spec.limit_ms,
+        warrant: if case.kind == ToolKind::Write { Some(warrant(ctx)?) } else { None },
     })
+}
+
+/// What the approval gate has just let pass. Without it no write is sealed.
+fn warrant(ctx: &Ctx<'_>) -> Option<Warrant> {
+    let frozen = &ctx.carried()?.frozen;
+    let (plan, bytes, digest) = (frozen.plan().id.clone(), frozen.bytes().to_owned(), frozen.digest().clone());
+    let permit_ms = i64::try_from(ctx.env.limits.permit_ms).unwrap_or(0);
+    let until = Wall(ctx.now.wall.0.saturating_add(permit_ms));
+    Some(Warrant { plan, bytes, digest, until })
 }

@@ -185,6 +185,21 @@ fn the_bot_s_own_files_are_nobody_s_business() {
 }
 
 #[test]
+fn a_file_is_looked_at_by_its_path_also_where_it_is_the_target() {
+    let mut world = discovered();
+    world.own.paths.push("/srv/countersign".into());
+    let mut content = |path: &str| {
+        let id = ResourceId::scoped("file", "web-1", path).expect("an id");
+        world.state.resolved.register(resource(id.as_str(), path), Mono(0));
+        let call = proposal("lab_read.content", Some(id.as_str()), &json!({}));
+        world.propose(&call).map(|_| ()).map_err(|refusal| (refusal.gate, refusal.code))
+    };
+    assert_eq!(content("/srv/countersign/a:b"), Err(("self", Code::PolicyBlocked)));
+    assert_eq!(content("/etc/shadow"), Err(("secrets", Code::PolicyBlocked)));
+    assert_eq!(content("/etc/hosts"), Ok(()));
+}
+
+#[test]
 fn an_allowed_destination_passes() {
     let mut world = discovered();
     world.limits.egress_allowed.push("docs.example".to_owned());
@@ -325,6 +340,8 @@ fn judge(world: &mut World, post: Outgoing, readings: &[Source]) -> Result<(), (
         fsm: &world.state.fsm,
         resolved: &world.state.resolved,
         budget: &budget,
+        desk: &world.state.desk,
+        carrying: None,
     };
     judge_post(post, &ctx, readings).map(|_| ()).map_err(|refusal| (refusal.gate, refusal.code))
 }
@@ -332,7 +349,8 @@ fn judge(world: &mut World, post: Outgoing, readings: &[Source]) -> Result<(), (
 #[test]
 fn a_message_passes_the_outgoing_gates_or_stays() {
     let reading = Source { call: "lab_read.load".to_owned(), target: None, observed_at: 1 };
-    let claim = |sources: &[&Source]| Claim::Readings { sources: sources.iter().copied().cloned().collect() };
+    let claim =
+        |sources: &[&Source]| Claim::Readings { sources: sources.iter().copied().cloned().collect(), unverified: None };
     let world = &mut discovered();
     assert_eq!(judge(world, outgoing("hello", Claim::Nothing), &[]), Ok(()));
     assert_eq!(judge(world, outgoing("0.5", claim(&[&reading])), std::slice::from_ref(&reading)), Ok(()));

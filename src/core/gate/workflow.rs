@@ -1,5 +1,5 @@
-//! Gate `workflow`: the table of `thread/fsm.rs`. Of a message: nothing that claims anything about the world leaves while
-//! a write is in flight or unverified (invariant 3).
+//! Gate `workflow`: the table of `thread/fsm.rs`. Of a message: while a write is in flight or unverified no
+//! change is claimed, and a reading only with the word that the write is not verified (invariant 3, C-06).
 
 use crate::envelope::{Code, Details};
 use crate::port::{Claim, Outgoing};
@@ -19,7 +19,7 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
             "discover the target first".to_owned(),
         ),
         State::Writing => ("a change is being made".to_owned(), "wait until it is done and verified".to_owned()),
-        State::Reading | State::Verifying => (unverified(ctx.fsm), "read the changed target first".to_owned()),
+        State::Reading | State::Verifying => (unverified_yet(ctx.fsm), "read the changed target first".to_owned()),
     };
     let details = Details { recovery_hint: Some(hint), action: Some(case.shown_name()), ..Details::default() };
     Verdict::refuse_with(Code::FsmBlocked, message, details)
@@ -29,14 +29,23 @@ fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
     let Standing::Fresh { ctx, .. } = standing else {
         return Verdict::Pass;
     };
-    match post.claim {
+    match &post.claim {
         Claim::Nothing => Verdict::Pass,
-        Claim::Readings { .. } if ctx.fsm.can_final_answer() => Verdict::Pass,
-        Claim::Readings { .. } => Verdict::refuse(Code::FsmBlocked, unverified(ctx.fsm)),
+        Claim::Readings { unverified, .. } => match ctx.fsm.open_write() {
+            // Reading goes on while a change is not verified (invariant 6), but never as if nothing were open (C-06).
+            Some(open) if *unverified != Some(open.target.clone()) => {
+                Verdict::refuse(Code::FsmBlocked, unverified_yet(ctx.fsm))
+            }
+            Some(_) => Verdict::Pass,
+            None if ctx.fsm.can_final_answer() => Verdict::Pass,
+            None => Verdict::refuse(Code::FsmBlocked, unverified_yet(ctx.fsm)),
+        },
+        Claim::Change { .. } if ctx.fsm.can_final_answer() => Verdict::Pass,
+        Claim::Change { .. } => Verdict::refuse(Code::FsmBlocked, unverified_yet(ctx.fsm)),
     }
 }
 
-fn unverified(fsm: &Fsm) -> String {
+fn unverified_yet(fsm: &Fsm) -> String {
     match fsm.open_write() {
         Some(write) => format!("`{}` on `{}` is not verified yet", write.call, write.target),
         None => "a change is not verified yet".to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::hear::{Heard, is_pronoun};
-use super::intents::{Caught, Does, Intent};
+use super::intents::{Caught, Does, Intent, OwnCommand};
 use super::spelling::corrected;
 use crate::env::Env;
 use crate::signal::ThreadKey;
@@ -64,6 +64,10 @@ pub fn route(
     sticky: Option<&str>,
     env: &Env<'_>,
 ) -> Option<Route> {
+    #[cfg(test)]
+    if crate::step::broken::is(crate::step::broken::Break::Routes) {
+        return None;
+    }
     if heard.follow_up && sticky.is_none() {
         // "and the disk?" follows nothing here; still, the words may stand for themselves.
         return by_pattern(heard, None, env);
@@ -77,7 +81,7 @@ pub fn route(
 }
 
 fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Route> {
-    let caught = env.intents.catch(&heard.text, &heard.lower);
+    let caught = env.intents.catch(heard);
     let ranked = caught.iter().find(|(intent, _)| sticky.is_some_and(|domain| intent.domain == domain));
     let first = caught.first()?;
     let (intent, taken) = ranked.unwrap_or(first);
@@ -89,6 +93,8 @@ fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Rout
 /// Whether a route may be remembered, or that it was used again: it means the same next time, and it is no write (C-29).
 pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -> bool {
     let is_write = match &intent.does {
+        // A decision is made once; there is nothing in it to remember.
+        Does::Own(OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel) => true,
         Does::Own(_) => false,
         Does::Call { tool, action } => env.registry.kind(tool, action) == ToolKind::Write,
     };
@@ -132,7 +138,7 @@ pub fn nearest(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
 
 fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
     let text = corrected(&heard.text, env.intents.vocabulary())?;
-    let better = Heard { lower: text.to_ascii_lowercase(), text, follow_up: heard.follow_up };
+    let better = Heard { lower: text.to_ascii_lowercase(), original: text.clone(), text, follow_up: heard.follow_up };
     let route = by_pattern(&better, None, env)?;
     let intent = env.intents.named(&route.intent)?;
     Some(Suggested { text: better.text, about: intent.about.clone(), runs: true })

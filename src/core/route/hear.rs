@@ -39,6 +39,8 @@ pub struct Heard {
     pub lower: String,
     /// Whether it began like a follow-up; those words are off.
     pub follow_up: bool,
+    /// Untouched: what is to be written somewhere is taken from here.
+    pub original: String,
 }
 
 /// Normalises a message.
@@ -49,7 +51,7 @@ pub fn hear(original: &str) -> Heard {
     let follow_up = strip_before(&mut text, &FOLLOW_UP);
     strip_courtesy(&mut text);
     let lower = text.to_ascii_lowercase();
-    Heard { text, lower, follow_up }
+    Heard { text, lower, follow_up, original: original.to_owned() }
 }
 
 /// Whether a word stands for what was last spoken of.

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::hear::hear;
-use crate::tool::{Registry, ToolKind};
+use super::hear::{Heard, hear};
+use super::verbatim;
+use crate::tool::{ArgKind, Registry, ToolKind};
 
 /// How large the compiled set may become, in bytes. The crate's default of 10 MiB is passed by some 200 patterns
 /// (BENCH.md, "physical limits"); this is twenty times as much, and a set that is larger still is refused with a sentence.
@@ -33,6 +34,16 @@ pub enum OwnCommand {
     Reset,
     /// Forget everything but what is pinned.
     ResetKeep,
+    /// Which plans are open.
+    Approvals,
+    /// Countersign a plan.
+    Approve,
+    /// Say no to a plan.
+    Deny,
+    /// Take a plan back.
+    Cancel,
+    /// Look again at what was changed and is not verified.
+    Verify,
 }
 
 /// What an intent does.
@@ -91,6 +102,8 @@ pub struct Intent {
     pub domain: String,
     target: Option<String>,
     args: BTreeMap<String, Value>,
+    /// Arguments that are taken as they were typed.
+    verbatim: BTreeSet<String>,
 }
 
 /// What is wrong with an intent file: always the file, the intent and the fix.
@@ -175,13 +188,13 @@ impl Intents {
 
     /// Every intent that fits, with what its pattern took; in the order of the files. One pass over the set, then one
     /// single pattern per hit.
-    pub(super) fn catch(&self, text: &str, lower: &str) -> Vec<(&Intent, Caught)> {
+    pub(super) fn catch(&self, heard: &Heard) -> Vec<(&Intent, Caught)> {
         let mut seen = BTreeSet::new();
-        let hits = self.set.matches(lower).into_iter().filter_map(|at| self.patterns.get(at));
+        let hits = self.set.matches(&heard.lower).into_iter().filter_map(|at| self.patterns.get(at));
         hits.filter(|(_, intent)| seen.insert(*intent))
             .filter_map(|(regex, at)| {
                 let intent = self.all.get(*at)?;
-                Some((intent, intent.take(regex, text, lower)?))
+                Some((intent, intent.take(regex, heard)?))
             })
             .collect()
     }
@@ -192,7 +205,7 @@ impl Intents {
         for (at, (intent, file)) in self.all.iter().zip(sources).enumerate() {
             for example in &intent.examples {
                 let heard = hear(example);
-                let caught = self.catch(&heard.text, &heard.lower);
+                let caught = self.catch(&heard);
                 let first = caught.first().map(|(found, _)| found.name.as_str());
                 let problem = match first {
                     Some(name) if name == intent.name => continue,
@@ -216,14 +229,20 @@ impl Intents {
 }
 
 impl Intent {
-    fn take(&self, regex: &Regex, text: &str, lower: &str) -> Option<Caught> {
-        let captures = regex.captures(lower)?;
-        let group = |name: &str| captures.name(name).and_then(|span| text.get(span.range())).map(str::trim);
+    fn take(&self, regex: &Regex, heard: &Heard) -> Option<Caught> {
+        let captures = regex.captures(&heard.lower)?;
+        let group = |name: &str| captures.name(name).and_then(|span| heard.text.get(span.range())).map(str::trim);
+        let as_typed = |name: &str| {
+            let before = heard.text.get(..captures.name(name)?.start())?;
+            verbatim::after(&heard.original, before)
+        };
         let mut args = Map::new();
         for (name, value) in &self.args {
             match value.as_str().and_then(|template| template.strip_prefix('{')?.strip_suffix('}')) {
                 Some(wanted) => {
-                    if let Some(found) = group(wanted) {
+                    if self.verbatim.contains(name) {
+                        args.extend(as_typed(wanted).map(|found| (name.clone(), Value::from(found))));
+                    } else if let Some(found) = group(wanted) {
                         args.insert(name.clone(), Value::from(found));
                     }
                 }
@@ -274,7 +293,14 @@ fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
         domain: entry.domain,
         target: entry.target,
         args: args.collect::<Result<_, String>>()?,
+        verbatim: verbatim_args(entry.call.as_deref(), registry),
     })
+}
+
+fn verbatim_args(call: Option<&str>, registry: &Registry) -> BTreeSet<String> {
+    let spec = call.and_then(|call| registry.named(call)).map(|(_, _, spec)| spec);
+    let args = spec.into_iter().flat_map(|spec| &spec.args);
+    args.filter(|(_, arg)| arg.kind == ArgKind::Content).map(|(name, _)| name.clone()).collect()
 }
 
 fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<Does, String> {

@@ -8,6 +8,7 @@ mod hear;
 mod intents;
 mod similarity;
 mod spelling;
+mod verbatim;
 
 pub use cascade::{Layer, Route, Suggested, nearest, route};
 pub(crate) use cascade::{exact_key, may_be_remembered};

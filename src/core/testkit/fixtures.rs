@@ -27,6 +27,13 @@ limit_ms = 1000
 resolves = "service"
 args.query = { type = "text", about = "a name" }
 
+[tool.action.file]
+kind = "resolve"
+about = "finds files"
+limit_ms = 1000
+resolves = "file"
+args.query = { type = "text", about = "a path" }
+
 [[tool]]
 name = "lab_read"
 about = "looks at things"
@@ -67,6 +74,12 @@ target = "service"
 resolve = "lab_find.service"
 show.lead = "{name} is {state}."
 fact = [{ attr = "status", value = "{state}" }]
+[tool.action.content]
+kind = "read"
+about = "what a file holds"
+limit_ms = 1000
+target = "file"
+resolve = "lab_find.file"
 [tool.action.vaulted]
 kind = "read"
 about = "needs a credential"
@@ -84,6 +97,12 @@ about = "restarts a service"
 limit_ms = 1000
 target = "service"
 resolve = "lab_find.service"
+change.title = "restart {target.name}"
+change.risk = "medium"
+change.precondition = ["run"]
+change.verify = "lab_read.status"
+change.expect.equals = { state = "running" }
+change.expect.changed = ["run"]
 
 [[tool]]
 name = "lab_notes"
@@ -150,6 +169,45 @@ patterns = ["restart (?P<name>\\S+)"]
 call = "lab_control.restart"
 target = "name"
 domain = "lab"
+
+[[intent]]
+name = "approvals"
+about = "the open plans"
+examples = ["approvals"]
+patterns = ["approvals"]
+own = "approvals"
+
+[[intent]]
+name = "approve"
+about = "countersigns a plan"
+examples = ["approve 00000000000000000000000000000000"]
+patterns = ["approve(?: (?P<plan>\\S+))?"]
+own = "approve"
+args.plan = "{plan}"
+
+[[intent]]
+name = "deny"
+about = "says no to a plan"
+examples = ["deny 00000000000000000000000000000000"]
+patterns = ["deny(?: (?P<plan>\\S+))?(?: (?P<reason>.+))?"]
+own = "deny"
+args.plan = "{plan}"
+args.reason = "{reason}"
+
+[[intent]]
+name = "cancel"
+about = "takes a plan back"
+examples = ["cancel 00000000000000000000000000000000"]
+patterns = ["cancel(?: (?P<plan>\\S+))?"]
+own = "cancel"
+args.plan = "{plan}"
+
+[[intent]]
+name = "verify"
+about = "looks again at what was changed"
+examples = ["verify"]
+patterns = ["verify"]
+own = "verify"
 
 [[intent]]
 name = "about"

@@ -5,4 +5,6 @@ mod fixtures;
 mod world;
 
 pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key};
-pub use world::{Script, Told, World, plain};
+#[cfg(test)]
+pub(crate) use world::NotStored;
+pub use world::{Files, Script, Told, World, plain};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::approval::{Filed, Move, PlanId, Risk, Standing};
 use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
@@ -27,8 +28,92 @@ impl Rights for TwoPeople {
         matches!(actor.id.as_str(), "ann" | "bob")
     }
 
+    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
+        false
+    }
+
     fn roles(&self, actor: &Actor) -> Vec<String> {
         if self.may(actor, &super::thread_key("main"), &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
+    }
+}
+
+/// The store's part, as far as plans are concerned: rows that move by compare-and-set, and one change at a time for each
+/// target.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// Every plan that was filed.
+    pub rows: BTreeMap<PlanId, Filed>,
+}
+
+/// Why a step was not stored.
+#[derive(Debug)]
+pub(crate) enum NotStored {
+    /// Somebody else has moved this plan.
+    Lost(Box<Filed>),
+    /// This plan's target is held by that one.
+    Held(Box<Filed>, PlanId),
+}
+
+impl Files {
+    /// Stores what a step does to plans: all of it or nothing.
+    pub(crate) fn store(&mut self, effects: &[Effect]) -> Result<(), NotStored> {
+        let mut before = Vec::new();
+        for effect in effects {
+            let stored = match effect {
+                Effect::File(filed) => {
+                    before.push((filed.id().clone(), None));
+                    self.rows.insert(filed.id().clone(), Filed::clone(filed));
+                    Ok(())
+                }
+                Effect::Move(moved) => {
+                    before.push((moved.plan.clone(), self.rows.get(&moved.plan).map(|row| row.standing.clone())));
+                    self.shift(moved)
+                }
+                Effect::Call(_)
+                | Effect::Post { .. }
+                | Effect::Audit(_)
+                | Effect::Count(_)
+                | Effect::Remember { .. }
+                | Effect::Wake { .. }
+                | Effect::Finish { .. } => Ok(()),
+            };
+            if let Err(why) = stored {
+                self.put_back(before);
+                return Err(why);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_back(&mut self, before: Vec<(PlanId, Option<Standing>)>) {
+        for (id, standing) in before.into_iter().rev() {
+            match (standing, self.rows.get_mut(&id)) {
+                (Some(standing), Some(row)) => row.standing = standing,
+                (Some(_) | None, _) => {
+                    self.rows.remove(&id);
+                }
+            }
+        }
+    }
+
+    fn shift(&mut self, moved: &Move) -> Result<(), NotStored> {
+        let holder =
+            self.rows.values().find(|row| row.state().holds_target() && row.frozen.plan().target == moved.target);
+        let holder = holder.map(|row| row.id().clone()).filter(|id| *id != moved.plan);
+        #[cfg(test)]
+        let holder = holder.filter(|_| !crate::step::broken::is(crate::step::broken::Break::OneHolder));
+        let row = self.rows.get_mut(&moved.plan).expect("invariant: a plan is filed before it is moved");
+        let stands = (row.state(), row.standing.version) == (moved.from, moved.version);
+        #[cfg(test)]
+        let stands = stands || crate::step::broken::is(crate::step::broken::Break::CompareAndSet);
+        if !stands {
+            return Err(NotStored::Lost(Box::new(row.clone())));
+        }
+        if let Some(by) = holder.filter(|_| moved.to.state.holds_target()) {
+            return Err(NotStored::Held(Box::new(row.clone()), by));
+        }
+        row.standing = moved.to.clone();
+        Ok(())
     }
 }
 
@@ -74,8 +159,14 @@ pub struct World {
     pub state: ThreadState,
     /// The tools.
     pub script: Script,
-    /// The clock, in milliseconds.
+    /// The plans, as the store has them.
+    pub files: Files,
+    /// The stopwatch, in milliseconds.
     pub clock: u64,
+    /// The clock on the wall, in milliseconds since the Unix epoch.
+    pub wall: i64,
+    /// What the thread is working on, for steps that are not stored.
+    at_work: Option<Signal>,
     steps: u64,
 }
 
@@ -94,7 +185,10 @@ impl World {
             mask: Mask::default(),
             state: ThreadState::default(),
             script: Script::default(),
+            files: Files::default(),
             clock: 1_000,
+            wall: 1_700_000_000_000,
+            at_work: None,
             steps: 0,
         }
     }
@@ -104,11 +198,13 @@ impl World {
         let mut world = Self::new();
         let mut nginx = super::resource("service:web-1:nginx", "nginx");
         nginx.chain = vec!["host:web-1".parse().expect("invariant: an id")];
+        nginx.attrs.insert("run".to_owned(), "1".to_owned());
         let mut postgres = super::resource("service:web-1:postgres", "postgres");
         postgres.chain.clone_from(&nginx.chain);
         world.script.resources = vec![super::resource("host:web-1", "web-1"), nginx, postgres];
         world.answers("lab_read.load", serde_json::json!({ "load": "0.5" }));
-        world.answers("lab_read.status", serde_json::json!({ "name": "nginx", "state": "running" }));
+        let status = serde_json::json!({ "name": "nginx", "present": true, "state": "running", "run": "1" });
+        world.answers("lab_read.status", status);
         world
     }
 
@@ -126,8 +222,17 @@ impl World {
 
     /// A signal comes in, and everything that follows from it is done.
     pub fn hear(&mut self, signal: Signal) -> Told {
+        self.follow(Input::Signal(Box::new(signal)))
+    }
+
+    /// A signal that an earlier process did not answer comes in again.
+    pub fn hear_again(&mut self, signal: Signal) -> Told {
+        self.follow(Input::Again(Box::new(signal)))
+    }
+
+    fn follow(&mut self, input: Input) -> Told {
         let mut told = Told::default();
-        let mut inputs = vec![Input::Signal(Box::new(signal))];
+        let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
             let call = self.input(input, &mut told);
             inputs.extend(call.into_iter().map(|call| self.run(&call)));
@@ -135,12 +240,37 @@ impl World {
         told
     }
 
-    /// One input, one step; returns the calls that it makes, unanswered.
+    /// One input, one step; returns the calls that it makes, unanswered. What the store refuses is not done.
     pub fn input(&mut self, input: Input, told: &mut Told) -> Vec<ToolCall> {
+        if let Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) = &input {
+            self.at_work = Some(Signal::clone(signal));
+        }
         let now = self.now();
         let state = std::mem::take(&mut self.state);
         let (state, effects) = step(self.env(), state, input, now);
         self.state = state;
+        match (self.files.store(&effects), self.at_work.clone().map(Box::new)) {
+            (Ok(()), _) => self.perform(effects, told),
+            (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
+            (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
+            (Err(_), None) => unreachable!("only a signal's step moves a plan"),
+        }
+    }
+
+    /// The process ends and another one begins: the thread's memory is gone, and what the store has is told to it.
+    pub fn restart(&mut self) {
+        self.state = ThreadState::default();
+        let open = self.files.rows.values().filter(|row| row.state().is_open()).cloned().collect();
+        self.input(Input::Filed(open), &mut Told::default());
+    }
+
+    /// Time passes, on both clocks.
+    pub fn pass(&mut self, ms: u64) {
+        self.clock += ms;
+        self.wall += i64::try_from(ms).unwrap_or(i64::MAX);
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>, told: &mut Told) -> Vec<ToolCall> {
         let mut calls = Vec::new();
         for effect in effects {
             match effect {
@@ -151,7 +281,7 @@ impl World {
                 Effect::Post { message, .. } => told.said.push_str(&plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
-                Effect::Audit(_) | Effect::Wake { .. } | Effect::Finish { .. } => {
+                Effect::File(_) | Effect::Move(_) | Effect::Audit(_) | Effect::Wake { .. } | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }
             }
@@ -203,7 +333,7 @@ impl World {
     /// The time now; every look moves the seed on.
     pub fn now(&mut self) -> Now {
         self.steps += 1;
-        Now { wall: Wall(1_700_000_000_000), mono: Mono(self.clock), seed: self.steps }
+        Now { wall: Wall(self.wall), mono: Mono(self.clock), seed: u128::from(self.steps) }
     }
 
     /// What the scripted tools answer to a call.
@@ -252,6 +382,7 @@ pub fn plain(message: &Outgoing) -> String {
                 writeln!(text, "{}", titles.join(" | "))
                     .and_then(|()| rows.iter().try_for_each(|row| writeln!(text, "{}", row.join(" | "))))
             }
+            Block::Card { choices, .. } => writeln!(text, "{choices:?}"),
             Block::Choices { choices, .. } => choices
                 .iter()
                 .enumerate()

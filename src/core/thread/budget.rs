@@ -38,6 +38,11 @@ impl Budget {
         self.turns = self.turns.saturating_add(1);
     }
 
+    /// A change was made: what was asked before it is worth asking again (LOOP-08, C-18).
+    pub fn forget_calls(&mut self) {
+        self.calls.clear();
+    }
+
     /// A call was proposed and judged, with whatever outcome.
     pub fn note(&mut self, key: String) {
         let made = self.calls.entry(key).or_default();

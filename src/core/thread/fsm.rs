@@ -191,6 +191,8 @@ impl Fsm {
     /// that it found. A cached answer is no success and must never come here (C-08).
     pub fn on_tool_success(&mut self, kind: ToolKind, target: Option<&ResourceId>) {
         let of_written = self.open_write.as_ref().is_some_and(|write| target == Some(&write.target));
+        #[cfg(test)]
+        let of_written = of_written || crate::step::broken::is(crate::step::broken::Break::AnyRead);
         let event = match kind {
             ToolKind::Resolve => Event::Resolved { of_written },
             ToolKind::Read => Event::Read { of_written },
@@ -232,6 +234,18 @@ impl Fsm {
     pub fn on_open_write_found(&mut self, write: OpenWrite) {
         self.state = next(self.state, Event::OpenWriteFound);
         self.open_write = Some(write);
+    }
+
+    /// What the store says is open, where it and the thread may differ: after a step that was not stored.
+    pub fn agree_with_store(&mut self, open: Option<OpenWrite>) {
+        match (open, self.state) {
+            (Some(open), _) => self.on_open_write_found(open),
+            (None, State::Writing | State::Verifying) => {
+                self.state = State::Reading;
+                self.open_write = None;
+            }
+            (None, State::Resolving | State::Reading) => {}
+        }
     }
 
     /// Everything is forgotten, but an open write.

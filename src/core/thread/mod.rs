@@ -2,10 +2,14 @@
 //! being worked on. In memory only; a restart begins anew (RES-20). The way in is `step.rs`.
 
 mod budget;
+mod carry;
+mod decision;
+mod draft;
 mod entities;
 mod fsm;
 mod knowledge;
 mod perceive;
+mod plans;
 mod prefetch;
 mod procedure;
 mod request;
@@ -23,6 +27,7 @@ pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
 pub use state::ThreadState;
 
 pub(crate) use perceive::{interrupted, perceive};
+pub(crate) use plans::{on_filed, on_held, on_lost};
 pub(crate) use run::{on_answer, on_deadline};
 pub(crate) use state::Turn;
 

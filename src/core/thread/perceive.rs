@@ -1,19 +1,20 @@
 //! How a signal becomes a request: is it too deep, may its author talk, what does it name, what does it mean. What is
 //! then asked for is judged elsewhere, whoever asks.
 
+use crate::approval::{PlanId, Verb};
 use crate::effect::{Effect, Ending};
 use crate::envelope::Code;
 use crate::gate::{DEPTH_MAX, Refusal};
 use crate::port::{Claim, Mark, Right};
-use crate::route::{Does, Intent, Route, exact_key, hear, is_pronoun, may_be_remembered, nearest, route};
-use crate::signal::{Addressed, Payload, QuestionId, Signal};
+use crate::route::{Does, Intent, OwnCommand, Route, exact_key, hear, is_pronoun, may_be_remembered, nearest, route};
+use crate::signal::{ActorKind, Addressed, OURSELVES, Payload, QuestionId, Signal};
 
 use super::prefetch::{Mention, mentions};
 use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, say};
+use super::{It, carry, decision, say};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -25,12 +26,21 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
     turn.state.turn = turn.state.turn.saturating_add(1);
     let mut request = Request::new(signal, turn.state.turn);
     request.again = again;
+    if let Payload::Due { plan } = &request.signal.payload {
+        let plan = plan.clone();
+        return due(turn, request, &plan);
+    }
     if !turn.env.rights.may(&request.signal.actor, &request.signal.thread, &Right::Talk) {
         refuse_talk(turn, request);
         return;
     }
     match request.signal.payload.clone() {
         Payload::Text { text } => words(turn, request, &text),
+        Payload::Decision { plan, digest, choice, reason } => {
+            decision::pressed(turn, request, plan, digest, choice, reason);
+        }
+        // Taken care of above: it needs no right to talk, and nobody but the engine can send it.
+        Payload::Due { .. } => turn.finish(request, Ending::Answered),
         Payload::Choice { question, pick } => match picked(turn, &question, pick) {
             Some(resume) => resume_with(turn, request, resume),
             None => {
@@ -46,9 +56,21 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
 pub(crate) fn interrupted(turn: &mut Turn<'_>, signal: Signal) {
     turn.state.turn = turn.state.turn.saturating_add(1);
     let mut request = Request::new(signal, turn.state.turn);
-    let blocks = say::was_interrupted(&request.signal.payload.words(), turn.env.mask);
-    turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
+    if !carry::was_carried_by(turn, &mut request) {
+        let blocks = say::was_interrupted(&request.signal.payload.words(), turn.env.mask);
+        turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
+    }
     turn.finish(request, Ending::Interrupted);
+}
+
+/// The engine's own signal. Whoever else sends one is nobody.
+fn due(turn: &mut Turn<'_>, request: Request, plan: &PlanId) {
+    let actor = &request.signal.actor;
+    if actor.kind == ActorKind::Service && actor.id.as_str() == OURSELVES {
+        carry::due(turn, request, plan);
+    } else {
+        refuse_talk(turn, request);
+    }
 }
 
 fn drop_signal(turn: &mut Turn<'_>, signal: Signal) {
@@ -66,7 +88,7 @@ fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
         details: crate::envelope::Details::default(),
     };
     turn.count("gate_block_total", &[("gate", "actor"), ("code", refusal.code.as_str()), ("tool", "talk")]);
-    let about = AuditAbout { call: "talk", detail: &refusal.message, refusal: Some(&refusal), target: None };
+    let about = AuditAbout { call: "talk", detail: &refusal.message, refusal: Some(&refusal), ..AuditAbout::default() };
     turn.audit("refused", &request.signal, about);
     turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
     turn.finish(request, Ending::Answered);
@@ -104,6 +126,10 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         turn.state.sticky = Some(intent.domain.clone());
     }
     match &intent.does {
+        Does::Own(OwnCommand::Approve) => decision::typed(turn, request, Verb::Approve, &route),
+        Does::Own(OwnCommand::Deny) => decision::typed(turn, request, Verb::Deny, &route),
+        Does::Own(OwnCommand::Cancel) => decision::typed(turn, request, Verb::Cancel, &route),
+        Does::Own(OwnCommand::Verify) => carry::verify(turn, request),
         Does::Own(own) => {
             let blocks = say::own(*own, &route, turn, &request);
             turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);

@@ -31,6 +31,8 @@ pub(crate) fn judge_for_test(
             Effect::Call(call) => Some(call.get().clone()),
             Effect::Post { .. }
             | Effect::Audit(_)
+            | Effect::File(_)
+            | Effect::Move(_)
             | Effect::Count(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }

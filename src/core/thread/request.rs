@@ -2,12 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use crate::approval::PlanId;
 use crate::gate::{Judged, ToolCall};
 use crate::port::Source;
 use crate::signal::{CallId, Signal};
 
 use super::Budget;
+use super::carry::Carrying;
+use super::draft::Draft;
 use super::procedure::Procedure;
+
+/// What drives a request on from one answer to the next.
+#[derive(Debug)]
+pub(crate) enum Driver {
+    /// A route.
+    Procedure(Procedure),
+    /// A plan in the making.
+    Draft(Draft),
+    /// A plan that is carried out or verified.
+    Carrying(Carrying),
+}
 
 /// What a thread is working on.
 #[derive(Debug)]
@@ -26,8 +40,10 @@ pub(crate) struct Request {
     pub sources: Vec<Source>,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
-    /// What drives it: a route's procedure. None where the answer needs no tool.
-    pub procedure: Option<Procedure>,
+    /// What drives it. None where the answer needs no tool.
+    pub driver: Option<Driver>,
+    /// The plan that it carries out or verifies.
+    pub carrying: Option<PlanId>,
     /// Whether its time is being measured: from its first call on.
     pub deadline_set: bool,
     /// The number of the next call.
@@ -46,7 +62,8 @@ impl Request {
             waiting: BTreeMap::new(),
             sources: Vec::new(),
             judged: Vec::new(),
-            procedure: None,
+            driver: None,
+            carrying: None,
             deadline_set: false,
             next_call: 0,
             next_post: 0,

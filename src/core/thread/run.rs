@@ -14,9 +14,9 @@ use crate::signal::{CallId, Mono, SignalId};
 use crate::tool::ToolKind;
 
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
-use super::request::Request;
+use super::request::{Driver, Request};
 use super::state::{AuditAbout, Resume, Turn};
-use super::{Budget, Category, Entity, Fact, say};
+use super::{Budget, Category, Entity, Fact, carry, draft, say};
 
 /// What became of a proposal.
 #[derive(Debug)]
@@ -51,11 +51,23 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
     if let Some(known) = known_missing(turn, request, call.get()) {
         return Proposed::Known(Box::new(known));
     }
+    if call.get().kind == ToolKind::Write && !carry::start(turn, request, call.get()) {
+        let refusal = Refusal {
+            gate: "workflow",
+            code: Code::FsmBlocked,
+            message: format!("`{what}` cannot be begun now"),
+            details: Details::default(),
+        };
+        record_refusal(turn, request, proposal, (&what, target.as_deref(), &refusal));
+        return Proposed::Refused(Box::new(refusal));
+    }
     if !std::mem::replace(&mut request.deadline_set, true) {
         let at = Mono(turn.now.mono.0.saturating_add(turn.env.limits.request_ms_max));
         turn.effects.push(Effect::Wake { at, signal: request.signal.id.clone() });
     }
-    let about = AuditAbout { call: &what, target: target.as_deref(), detail: &because, refusal: None };
+    let plan = request.carrying.as_ref().and_then(|plan| turn.state.desk.get(plan)).cloned();
+    let (target, plan) = (target.as_deref(), plan.as_ref());
+    let about = AuditAbout { call: &what, target, detail: &because, plan, ..AuditAbout::default() };
     turn.audit("called", &request.signal, about);
     request.waiting.insert(call.get().id.clone(), call.get().clone());
     turn.effects.push(Effect::Call(call));
@@ -70,10 +82,13 @@ pub(super) fn advance(turn: &mut Turn<'_>, mut request: Request, procedure: Proc
     let proposal = procedure.proposal(&turn.env, &because);
     match propose(turn, &mut request, &proposal) {
         Proposed::Called => {
-            request.procedure = Some(procedure);
+            request.driver = Some(Driver::Procedure(procedure));
             turn.state.request = Some(request);
         }
         Proposed::Known(envelope) => on_result(turn, request, procedure, None, &envelope),
+        Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired => {
+            draft::begin(turn, request, proposal, procedure.said_it);
+        }
         Proposed::Refused(refusal) => {
             turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
             turn.finish(request, Ending::Answered);
@@ -93,8 +108,10 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     };
     let ok = if envelope.ok { "true" } else { "false" };
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
-    match request.procedure.take() {
-        Some(procedure) => on_result(turn, request, procedure, Some(&call), envelope),
+    match request.driver.take() {
+        Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), envelope),
+        Some(Driver::Draft(draft)) => draft::on_preview(turn, request, draft, envelope),
+        Some(Driver::Carrying(carrying)) => carry::on_answer(turn, request, &carrying, Some(&call), envelope),
         None => turn.state.request = Some(request),
     }
 }
@@ -104,6 +121,9 @@ pub(crate) fn on_deadline(turn: &mut Turn<'_>, signal: &SignalId) {
     let Some(mut request) = turn.state.request.take_if(|request| request.signal.id == *signal) else {
         return;
     };
+    if let Some(Driver::Carrying(carrying)) = request.driver.take() {
+        return carry::on_deadline(turn, request, &carrying);
+    }
     let blocks = say::took_too_long(turn.env.limits.request_ms_max);
     turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
     turn.finish(request, Ending::Answered);
@@ -145,25 +165,12 @@ fn on_failure(
         turn.state.resolved.lose(target);
         turn.state.knowledge.forget(target);
     }
-    // A tool server has its own last check beside the executor (SEC-02); what it refuses is recorded like a gate's.
-    failure.blocked.then(|| {
-        let gate = "spoke";
-        turn.count("gate_block_total", &[("gate", gate), ("code", failure.code.as_str()), ("tool", &procedure.tool)]);
-        let refusal =
-            Refusal { gate, code: failure.code, message: failure.message.clone(), details: failure.details.clone() };
-        let call = format!("{}.{}", procedure.tool, procedure.action);
-        let about = AuditAbout { call: &call, target: None, detail: &failure.message, refusal: Some(&refusal) };
-        turn.audit("refused", &request.signal, about);
-        if let Some(judged) = request.judged.last_mut() {
-            judged.refusal = Some(refusal);
-        }
-        gate
-    })
+    failure.blocked.then(|| turn.note_spoke_refusal(request, failure))
 }
 
 /// Takes what a discovery found into the context. Only discoveries add to it (RES-02); a record that is not sound is left
 /// out.
-fn register(turn: &mut Turn<'_>, call: Option<&ToolCall>, envelope: &Envelope) -> Vec<Resource> {
+pub(super) fn register(turn: &mut Turn<'_>, call: Option<&ToolCall>, envelope: &Envelope) -> Vec<Resource> {
     if call.is_none_or(|call| call.kind != ToolKind::Resolve) {
         return Vec::new();
     }
@@ -180,7 +187,8 @@ fn on_success(turn: &mut Turn<'_>, request: &mut Request, call: &ToolCall, envel
         [only] => Some(&only.id),
         _ => None,
     };
-    let looked_at = call.target.as_ref().or(single);
+    // While a plan holds its target only the plan's own verification verifies: it knows what to look for (`carry.rs`).
+    let looked_at = call.target.as_ref().or(single).filter(|_| turn.state.desk.holding().is_none());
     turn.state.fsm.on_tool_success(call.kind, looked_at);
     for recovered in turn.state.fsm.check_recovery(&call.tool) {
         turn.count("auto_recovery_success_total", &[("error_code", recovered.code.as_str()), ("tool", &call.tool)]);
@@ -188,12 +196,16 @@ fn on_success(turn: &mut Turn<'_>, request: &mut Request, call: &ToolCall, envel
     if let Some(target) = &call.target {
         turn.state.resolved.touch(target, turn.now.mono);
     }
-    let source = Source { call: call.name(), target: call.target.clone(), observed_at: envelope.meta.observed_at };
-    request.sources.push(source);
+    request.sources.push(source_of(call, envelope));
     learn(turn, request.turn, call, envelope);
 }
 
-fn learn(turn: &mut Turn<'_>, now_turn: u64, call: &ToolCall, envelope: &Envelope) {
+/// The reading that an answer can rest on.
+pub(super) fn source_of(call: &ToolCall, envelope: &Envelope) -> Source {
+    Source { call: call.name(), target: call.target.clone(), observed_at: envelope.meta.observed_at }
+}
+
+pub(super) fn learn(turn: &mut Turn<'_>, now_turn: u64, call: &ToolCall, envelope: &Envelope) {
     let (Some(spec), Some(target)) = (turn.env.registry.action(&call.tool, &call.action), &call.target) else {
         return;
     };
@@ -262,7 +274,7 @@ fn conclude(
     turn.state.entities.remember(&request.signal.actor.id, request.turn, spoken_of);
     // An answer rests on what was looked at for it, not on how its target was found.
     let sources = request.sources.last().cloned().into_iter().collect();
-    turn.say(&mut request, Mark::Plain, Claim::Readings { sources }, blocks);
+    turn.say(&mut request, Mark::Plain, Claim::Readings { sources, unverified: None }, blocks);
     turn.finish(request, Ending::Answered);
 }
 
@@ -301,6 +313,10 @@ fn record_refusal(
     proposal: &Proposal,
     (what, target, refusal): (&str, Option<&str>, &Refusal),
 ) {
+    #[cfg(test)]
+    if crate::step::broken::is(crate::step::broken::Break::Record) {
+        return;
+    }
     let known = turn.env.registry.tool(&proposal.tool).map_or("unknown", |tool| tool.name.as_str());
     let code = refusal.code.as_str();
     turn.count("gate_block_total", &[("gate", refusal.gate), ("code", code), ("tool", known)]);
@@ -335,7 +351,8 @@ fn record_refusal(
         | Code::RateLimited
         | Code::Forbidden
         | Code::BudgetExceeded
-        | Code::Timeout => {}
+        | Code::Timeout
+        | Code::Drifted => {}
     }
     if refusal.code.recovery() == Recovery::Automatic {
         turn.count("auto_recovery_attempt_total", &[("error_code", code), ("tool", known)]);
@@ -344,6 +361,6 @@ fn record_refusal(
     turn.audit(
         "refused",
         &request.signal,
-        AuditAbout { call: what, target, detail: &refusal.message, refusal: Some(refusal) },
+        AuditAbout { call: what, target, detail: &refusal.message, refusal: Some(refusal), plan: None },
     );
 }

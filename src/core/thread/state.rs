@@ -1,5 +1,6 @@
 //! The state of a thread as a whole, the joint reset, and the hand that every part of a step works with.
 
+use crate::approval::{Desk, Due, Filed, PlanId};
 use crate::effect::{Audit, Count, Effect, Ending};
 use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
@@ -41,6 +42,8 @@ pub struct ThreadState {
     pub(crate) question: Option<Question>,
     /// The judgements of the last request, for `why`.
     pub(crate) last_judged: Vec<Judged>,
+    /// The thread's plans.
+    pub(crate) desk: Desk,
 }
 
 impl ThreadState {
@@ -59,9 +62,28 @@ impl ThreadState {
         &self.resolved
     }
 
+    /// Whether a plan of this thread is open.
+    pub fn has_open_plans(&self) -> bool {
+        !self.desk.open().is_empty()
+    }
+
+    /// Whether the thread has heard of this plan.
+    pub fn knows_plan(&self, plan: &PlanId) -> bool {
+        self.desk.get(plan).is_some()
+    }
+
+    /// The plan that time will move next, and when. The one that is being worked on is left alone.
+    pub fn next_due(&self) -> Option<(Due, PlanId)> {
+        self.desk.next_due(self.request.as_ref().and_then(|request| request.carrying.as_ref()))
+    }
+
     /// The joint reset: context and workflow together, or not at all (RES-17). Returns whether something was kept. An
     /// open write stays open, and its target stays known, so that it can still be verified.
     pub(crate) fn reset(&mut self, keep_pinned: bool) -> bool {
+        #[cfg(test)]
+        if crate::step::broken::is(crate::step::broken::Break::Reset) {
+            self.fsm = Fsm::default();
+        }
         let kept = self.resolved.clear(keep_pinned, self.fsm.open_write().map(|write| &write.target));
         if kept {
             self.fsm.reset_keep_progress();
@@ -106,36 +128,48 @@ impl<'a> Turn<'a> {
             code: about.refusal.map(|refusal| refusal.code),
             call: self.env.mask.apply(about.call).into_owned(),
             target: about.target.map(|target| self.env.mask.apply(target).into_owned()),
+            plan: about.plan.map(|filed| (filed.id().clone(), filed.frozen.digest().clone())),
             detail: self.env.mask.apply(about.detail).into_owned(),
         }));
     }
 
     /// Says something in answer to the request, through the outgoing gates. What they refuse is counted, audited, and
     /// replaced by a sentence that claims and shows nothing (invariant 9).
-    pub(crate) fn say(&mut self, request: &mut Request, mark: Mark, claim: Claim, mut blocks: Vec<Block>) {
+    /// False where that happened.
+    pub(crate) fn say(&mut self, request: &mut Request, mark: Mark, mut claim: Claim, mut blocks: Vec<Block>) -> bool {
+        self.say_what_is_unverified(&mut claim, &mut blocks);
         if request.again && request.next_post == 0 {
             blocks.insert(0, super::say::asked_before(&request.signal, self.env.mask));
         }
         let post = outgoing(request, mark, claim, blocks);
-        let message = match judge_post(post, &self.ctx(request), &request.sources) {
-            Ok(message) => message,
+        let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
+            Ok(message) => (message, true),
             Err(refusal) => {
                 self.on_post_refused(request, &refusal);
                 let sentence = super::say::withheld(&refusal);
                 let plain = outgoing(request, Mark::Refused, Claim::Nothing, vec![Block::Text { text: sentence }]);
                 match judge_post(plain, &self.ctx(request), &[]) {
-                    Ok(message) => message,
+                    Ok(message) => (message, false),
                     // A fixed sentence that no gate objects to; were it refused after all, silence is the safe end.
-                    Err(_) => return,
+                    Err(_) => return false,
                 }
             }
         };
         self.effects.push(Effect::Post { n: request.post_number(), message });
+        whole
+    }
+
+    /// A reading may be shown while a change is not verified, but never without saying that first (C-06).
+    fn say_what_is_unverified(&self, claim: &mut Claim, blocks: &mut Vec<Block>) {
+        if let (Claim::Readings { unverified, .. }, Some(open)) = (claim, self.state.fsm.open_write()) {
+            *unverified = Some(open.target.clone());
+            blocks.insert(0, super::say::plans::still_unverified(&open.call, open.target.as_str()));
+        }
     }
 
     /// Asks a question with choices and ends the request: waiting is a state, not a task.
     pub(crate) fn ask(&mut self, mut request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
-        let id = QuestionId::new(format!("{:016x}", self.now.seed ^ request.turn));
+        let id = QuestionId::new(format!("{:032x}", self.now.seed ^ u128::from(request.turn)));
         let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
         self.say(&mut request, Mark::Question, Claim::Nothing, super::say::question(question, &id, shown));
         self.state.question = Some(Question { id, choices: resumes });
@@ -161,6 +195,8 @@ impl<'a> Turn<'a> {
             fsm: &self.state.fsm,
             resolved: &self.state.resolved,
             budget: &request.budget,
+            desk: &self.state.desk,
+            carrying: request.carrying.as_ref(),
         }
     }
 
@@ -170,13 +206,14 @@ impl<'a> Turn<'a> {
             let state = self.state.fsm.state().as_str();
             self.count("fsm_final_block_total", &[("state", state)]);
         }
-        let about = AuditAbout { call: "message", detail: &refusal.message, refusal: Some(refusal), target: None };
+        let about =
+            AuditAbout { call: "message", detail: &refusal.message, refusal: Some(refusal), ..AuditAbout::default() };
         self.audit("refused", &request.signal, about);
     }
 }
 
 fn outgoing(request: &Request, mark: Mark, claim: Claim, blocks: Vec<Block>) -> Outgoing {
-    let has_choices = blocks.iter().any(|block| matches!(block, Block::Choices { .. }));
+    let has_choices = blocks.iter().any(|block| matches!(block, Block::Choices { .. } | Block::Card { .. }));
     let lane = if has_choices { Lane::Decision } else { Lane::Answer };
     let (to, answers) = (request.signal.thread.clone(), request.signal.id.clone());
     Outgoing { to, answers, mark, lane, claim, blocks }
@@ -189,4 +226,5 @@ pub(crate) struct AuditAbout<'a> {
     pub target: Option<&'a str>,
     pub detail: &'a str,
     pub refusal: Option<&'a Refusal>,
+    pub plan: Option<&'a Filed>,
 }

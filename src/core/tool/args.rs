@@ -11,6 +11,9 @@ use thiserror::Error;
 /// The most characters of a text argument that declares no limit of its own.
 const TEXT_CHARS_MAX: u64 = 256;
 
+/// The most bytes of a content that declares no limit of its own: what a card can still show.
+const CONTENT_BYTES_MAX: usize = 6 * 1024;
+
 /// What an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,6 +32,8 @@ pub enum ArgKind {
     Destination,
     /// A command line. The gate `intent` looks at it.
     Command,
+    /// The content of a file: lines, tabs allowed, taken as it was typed; `max` is bytes.
+    Content,
 }
 
 /// One argument of an action.
@@ -135,6 +140,8 @@ impl ArgSpec {
             ArgKind::Text | ArgKind::Destination | ArgKind::Command => {
                 text(value).filter(|t| self.fits(t)).map(Value::from)
             }
+            // Untrimmed: white space is content.
+            ArgKind::Content => value.as_str().filter(|t| self.is_content(t)).map(Value::from),
         };
         cast.ok_or_else(|| ArgError::Wrong { name: name.to_owned(), wanted: self.wanted(), got: shown(value) })
     }
@@ -149,6 +156,15 @@ impl ArgSpec {
         !text.is_empty() && chars <= chars_max && !text.chars().any(char::is_control)
     }
 
+    fn is_content(&self, text: &str) -> bool {
+        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+        text.len() <= self.bytes_max() && !text.chars().any(control)
+    }
+
+    fn bytes_max(&self) -> usize {
+        self.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(CONTENT_BYTES_MAX)
+    }
+
     fn wanted(&self) -> String {
         match self.kind {
             ArgKind::Integer => match (self.min, self.max) {
@@ -160,6 +176,9 @@ impl ArgSpec {
             ArgKind::Boolean => "yes or no".to_owned(),
             ArgKind::Choice => format!("one of {}", self.choices.join(", ")),
             ArgKind::Path => "an absolute path without `..`".to_owned(),
+            ArgKind::Content => {
+                format!("text of at most {} bytes, without control characters but tabs and line ends", self.bytes_max())
+            }
             ArgKind::Text | ArgKind::Destination | ArgKind::Command => {
                 let chars_max = self.max.and_then(|max| u64::try_from(max).ok()).unwrap_or(TEXT_CHARS_MAX);
                 format!("a text on one line of at most {chars_max} characters")

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{ArgSpec, ToolKind};
+use crate::approval::{Expectation, Risk};
 
 /// One file of `config/tools/`: the tools of one server.
 #[derive(Clone, Debug, Deserialize)]
@@ -56,12 +57,38 @@ pub struct ActionSpec {
     /// Credentials that must be present, private and unchanged (gate `vault`).
     #[serde(default)]
     pub credentials: Vec<String>,
+    /// Of a write: everything that makes it one that can be countersigned, carried out and verified.
+    #[serde(default)]
+    pub change: Option<ChangeSpec>,
     /// How its answer is shown.
     #[serde(default)]
     pub show: Show,
     /// What is remembered of its answer (KNO-06).
     #[serde(default, rename = "fact")]
     pub facts: Vec<FactSpec>,
+}
+
+/// What a write action declares about itself (DESIGN.md section 3). Without it a write is never carried out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeSpec {
+    /// What it does, in words, for the card: a template over `target.id`, `target.name`, the target's attributes as
+    /// `target.NAME`, `args.NAME` and the preview's data as `preview.NAME`.
+    pub title: String,
+    /// How much it can hurt.
+    pub risk: Risk,
+    /// Attributes of the target, as its resolve action reports them, that must be equal when it is carried out.
+    #[serde(default)]
+    pub precondition: Vec<String>,
+    /// `tool.action` of a read with the same target and arguments that says what would change: `preview` in its data is
+    /// shown on the card, and its other data may be used by `title` and `expect`.
+    #[serde(default)]
+    pub preview: Option<String>,
+    /// `tool.action` of a read of the same target that verifies it. Its data has `present`, a boolean.
+    pub verify: String,
+    /// What that read must show.
+    #[serde(default)]
+    pub expect: Expectation,
 }
 
 /// How an answer is shown: any of its parts, in this order. Texts are templates: `{path}` or `{path|unit}` takes a value

@@ -8,5 +8,5 @@ mod registry;
 
 pub use args::{ArgError, ArgKind, ArgSpec, cast};
 pub(crate) use declare::toml_problem;
-pub use declare::{ActionSpec, Column, FactSpec, Field, Show, Table, ToolFile, ToolSpec, Unit};
+pub use declare::{ActionSpec, ChangeSpec, Column, FactSpec, Field, Show, Table, ToolFile, ToolSpec, Unit};
 pub use registry::{Registry, RegistryError, ToolKind};

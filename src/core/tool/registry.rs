@@ -104,7 +104,10 @@ impl Registry {
 
     /// Of what kind a call is: the single source of truth (FSM-12). What is unknown is a write (FSM-13, C-09).
     pub fn kind(&self, tool: &str, action: &str) -> ToolKind {
-        self.action(tool, action).map_or(ToolKind::Write, |spec| spec.kind)
+        let unknown = ToolKind::Write;
+        #[cfg(test)]
+        let unknown = crate::step::broken::unknown(unknown);
+        self.action(tool, action).map_or(unknown, |spec| spec.kind)
     }
 
     /// The action named `tool.action`.
@@ -151,10 +154,44 @@ impl Registry {
             return Some(format!("say what action resolves a {target}: `resolve = \"tool.action\"`"));
         };
         match self.named(resolve) {
-            Some((_, _, found)) if found.kind == ToolKind::Resolve => None,
+            Some((_, _, found)) if found.kind == ToolKind::Resolve => self.change_problem(spec, target),
             Some(_) => Some(format!("`resolve` names `{resolve}`, which is no resolve action")),
             None => Some(format!("`resolve` names `{resolve}`, which is not declared")),
         }
+    }
+}
+
+impl Registry {
+    /// What keeps a write from being one that can be countersigned and verified.
+    fn change_problem(&self, spec: &ActionSpec, target: &str) -> Option<String> {
+        let change = match (&spec.change, spec.kind) {
+            (Some(change), ToolKind::Write) => change,
+            (None, ToolKind::Write) => {
+                return Some("a write says what it changes: `change.title`, `change.risk`, `change.verify`".to_owned());
+            }
+            (Some(_), _) => return Some("only a write has a `change`".to_owned()),
+            (None, _) => return None,
+        };
+        if let Some(argument) = change.preview.as_deref().and_then(|preview| self.preview_problem(spec, preview)) {
+            return Some(argument);
+        }
+        let calls = [("verify", Some(&change.verify)), ("preview", change.preview.as_ref())];
+        calls.into_iter().filter_map(|(key, call)| Some((key, call?))).find_map(|(key, call)| match self.named(call) {
+            Some((_, _, read)) if read.kind != ToolKind::Read => {
+                Some(format!("`change.{key}` names `{call}`, which is no read"))
+            }
+            Some((_, _, read)) if read.target.as_deref() != Some(target) => {
+                Some(format!("`change.{key}` names `{call}`, which does not read a {target}"))
+            }
+            Some(_) => None,
+            None => Some(format!("`change.{key}` names `{call}`, which is not declared")),
+        })
+    }
+
+    fn preview_problem(&self, spec: &ActionSpec, preview: &str) -> Option<String> {
+        let (_, _, read) = self.named(preview)?;
+        let missing = spec.args.keys().find(|name| !read.args.contains_key(*name))?;
+        Some(format!("`change.preview` names `{preview}`, which does not take the argument `{missing}`"))
     }
 }
 

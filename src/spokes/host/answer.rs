@@ -73,6 +73,16 @@ impl Trouble {
         Self(Box::new(Envelope::blocked(Code::PolicyBlocked, message, Details::default())))
     }
 
+    /// The target is not what it was when the plan was made: nothing was done.
+    pub(super) fn drifted(message: impl Into<String>) -> Self {
+        Self(Box::new(Envelope::blocked(Code::Drifted, message, Details::default())))
+    }
+
+    /// It was refused by the machine, so that nothing was done.
+    pub(super) fn refused(message: impl Into<String>) -> Self {
+        Self(Box::new(Envelope::blocked(Code::ExecutionFailed, message, Details::default())))
+    }
+
     /// A command that is not proven to only read and to end.
     pub(super) fn unproven(message: impl Into<String>, suggested_rewrite: Option<String>) -> Self {
         let details =
@@ -118,6 +128,23 @@ impl Trouble {
     /// What a crate that reads the machine said. Its own words are kept: they are all there is to go by.
     pub(super) fn reading(what: &str, error: impl std::fmt::Display) -> Self {
         Self::failed(format!("{what} could not be read: {error}"))
+    }
+
+    /// The same trouble, met before anything was done: a refusal.
+    pub(super) fn nothing_done(mut self) -> Self {
+        if let Some(failure) = &mut self.0.error {
+            (failure.blocked, failure.failed, failure.retryable) = (true, false, false);
+        }
+        self
+    }
+
+    /// The same trouble, met after something may have been done. A refusal says for certain that nothing was.
+    pub(super) fn outcome_unknown(mut self) -> Self {
+        if let Some(failure) = self.0.error.as_mut().filter(|failure| !failure.blocked) {
+            failure.retryable = false;
+            failure.details.outcome_unknown = true;
+        }
+        self
     }
 
     /// Whether it says that there is no such thing.

@@ -72,6 +72,32 @@ pub(super) async fn run(host: &ThisHost, run: Run<'_>) -> Result<Outcome, Troubl
     }
 }
 
+/// Runs a program that may leave a service running, with one argument, and waits for the program alone: what it started
+/// may hold its output for ever, so that its output goes nowhere, and once it has ended nothing of it is touched. At the
+/// time limit it is ended with its group. The answer is its exit code; `None` where a signal ended it.
+pub(super) async fn control(
+    host: &ThisHost,
+    program: &str,
+    arg: &str,
+    limit: Duration,
+) -> Result<Option<i32>, Trouble> {
+    let mut command = command(host, Path::new(program), &[arg], None);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| Trouble::refused(format!("`{program}` cannot be run: {error}")))?;
+    let group = Group::of(&child);
+    match timeout(limit, child.wait()).await {
+        Ok(Ok(status)) => {
+            group.has_ended();
+            Ok(status.code())
+        }
+        Ok(Err(error)) => Err(Trouble::failed(format!("`{program}` could not be followed to its end: {error}"))),
+        Err(_) => Err(Trouble::too_slow(format!(
+            "`{program} {arg}` did not end within {} s and was stopped",
+            limit.as_secs()
+        ))),
+    }
+}
+
 /// The full path of a program, where it is installed.
 pub(super) fn locate(host: &ThisHost, program: &str) -> Option<PathBuf> {
     if program.starts_with('/') {

@@ -130,6 +130,11 @@ pub(super) fn canonical(path: &str) -> Result<PathBuf, Trouble> {
     })
 }
 
+/// Refuses a path whose file is never opened, whether it is there or not: it holds secrets, or belongs to the kernel.
+pub(super) fn refuse_unfit(path: &Path) -> Result<(), Trouble> {
+    check(path, secrets::secret_path)
+}
+
 fn check(path: &Path, secret_class: SecretClass) -> Result<(), Trouble> {
     refuse_secret(path, secret_class)?;
     if KERNEL_ROOTS.iter().any(|root| path.starts_with(root)) {

@@ -239,11 +239,15 @@ fn resource(host: &ThisHost, seen: &Seen, users: &BTreeMap<u32, String>) -> Opti
         allowed: Vec::new(),
         mounts: Vec::new(),
         about: about.chars().take(ABOUT_CHARS_MAX).collect(),
-        attrs: BTreeMap::from([("user".to_owned(), user_of(seen, users))]),
+        attrs: BTreeMap::from([
+            ("user".to_owned(), user_of(seen, users)),
+            ("pid".to_owned(), seen.stat.pid.to_string()),
+        ]),
     })
 }
 
-const fn state_word(state: char) -> &'static str {
+/// The kernel's letter for what a process does, in words.
+pub(super) const fn state_word(state: char) -> &'static str {
     match state {
         'R' => "running",
         'S' | 'I' => "sleeping",

@@ -1,5 +1,6 @@
 //! The MCP side: the declared tools become `tools/list`, a call becomes a checked call, and whatever comes of it becomes
-//! one envelope. Protocol errors are only for tools that do not exist.
+//! one envelope. A write needs a permit and, once begun, is carried to its end, whoever goes away. Protocol errors are
+//! only for tools that do not exist.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::envelope::Envelope;
-use countersign_core::tool::{ArgKind, ArgSpec, Registry, RegistryError, ToolSpec};
+use countersign_core::tool::{ArgKind, ArgSpec, Registry, RegistryError, ToolKind, ToolSpec};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
@@ -15,11 +16,16 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::answer::{Answer, Trouble};
 use super::call::Call;
+use super::change::{Change, Waiting};
 use super::dispatch;
 use super::this_host::{ThisHost, now_ms};
+use crate::clock::wall_now;
+use crate::permit::{Checker, Key, Permit, Refused};
 
 /// The declaration that the core reads too; here it is part of the program, so that the two cannot drift apart.
 const DECLARED: &str = include_str!("../../../config/tools/host.toml");
@@ -29,13 +35,31 @@ const DECLARED: &str = include_str!("../../../config/tools/host.toml");
 pub(super) struct HostServer {
     host: Arc<ThisHost>,
     declared: Arc<Registry>,
+    permits: Arc<Checker>,
+    /// Cancelled once nobody is left to work for: no change is begun after that.
+    closing: CancellationToken,
+    /// The changes that are under way.
+    changes: TaskTracker,
 }
 
 impl HostServer {
-    /// A server for this machine. An error means that the declaration is faulty.
-    pub(super) fn new(host: Arc<ThisHost>) -> Result<Self, RegistryError> {
+    /// A server for this machine; without a key it refuses every write. An error means that the declaration is faulty.
+    pub(super) fn new(host: Arc<ThisHost>, key: Option<Key>) -> Result<Self, RegistryError> {
         let declared = Arc::new(Registry::load([("config/tools/host.toml", DECLARED)])?);
-        Ok(Self { host, declared })
+        let permits = Arc::new(Checker::new(key));
+        Ok(Self { host, declared, permits, closing: CancellationToken::new(), changes: TaskTracker::new() })
+    }
+
+    /// To be cancelled when nobody is left to work for.
+    pub(super) fn closing(&self) -> CancellationToken {
+        self.closing.clone()
+    }
+
+    /// Begins no change any more, and waits for those that were begun: each ends within its own time limit.
+    pub(super) async fn finish(&self) {
+        self.closing.cancel();
+        self.changes.close();
+        self.changes.wait().await;
     }
 
     /// What is declared.
@@ -44,10 +68,15 @@ impl HostServer {
         &self.declared
     }
 
-    /// Answers one call; `None` where there is no such tool.
-    pub(super) async fn answer(&self, tool: &str, args: Map<String, Value>) -> Option<Envelope> {
+    /// Answers one call, whose permit is in `meta` where it needs one; `None` where there is no such tool.
+    pub(super) async fn answer(
+        &self,
+        tool: &str,
+        args: Map<String, Value>,
+        meta: &Map<String, Value>,
+    ) -> Option<Envelope> {
         let spec = self.declared.tool(tool)?;
-        let answer = self.perform(spec, args).await;
+        let answer = self.perform(spec, args, meta).await;
         let now = now_ms();
         Some(match answer {
             Ok(found) => found.into_envelope(now),
@@ -55,17 +84,57 @@ impl HostServer {
         })
     }
 
-    async fn perform(&self, tool: &ToolSpec, args: Map<String, Value>) -> Answer {
+    async fn perform(&self, tool: &ToolSpec, args: Map<String, Value>, meta: &Map<String, Value>) -> Answer {
         let action = args.get("action").and_then(Value::as_str).unwrap_or_default().to_lowercase();
         let spec = tool.actions.get(&action).ok_or_else(|| unknown_action(tool))?;
         let call = Call::check(&self.host, spec, args)?;
-        let name = format!("{}.{action}", tool.name);
-        let work = dispatch::perform(Arc::clone(&self.host), &name, call);
-        let limit = Duration::from_millis(spec.limit_ms);
-        tokio::time::timeout(limit, work)
-            .await
-            .unwrap_or_else(|_| Err(Trouble::too_slow(format!("`{name}` took longer than {} s", limit.as_secs()))))
+        let work = Work { name: format!("{}.{action}", tool.name), call, limit: Duration::from_millis(spec.limit_ms) };
+        match spec.kind {
+            ToolKind::Resolve | ToolKind::Read => self.read(work).await,
+            ToolKind::Write | ToolKind::Record => {
+                let permit = self.permit((&tool.name, &action), &work.call, meta);
+                self.change(work, permit.map_err(|refused| Trouble::forbidden(refused.to_string()))?).await
+            }
+        }
     }
+
+    async fn read(&self, work: Work) -> Answer {
+        let reading = dispatch::perform(Arc::clone(&self.host), &work.name, work.call);
+        let late = |_| Err(too_slow(&work.name, work.limit));
+        tokio::time::timeout(work.limit, reading).await.unwrap_or_else(late)
+    }
+
+    /// The permit for exactly this call, which is used up.
+    fn permit(&self, name: (&str, &str), call: &Call, meta: &Map<String, Value>) -> Result<Permit, Refused> {
+        let permit = self.permits.check(meta, wall_now())?;
+        permit.covers(name, call.target_id(), call.args())?;
+        Ok(permit)
+    }
+
+    /// Carries a change out as a task of its own, so that one that was begun is not broken off by whoever goes away.
+    async fn change(&self, work: Work, permit: Permit) -> Answer {
+        let change = Arc::new(Change::new(permit, self.closing.clone()));
+        let waiting = Waiting(Arc::clone(&change));
+        let host = Arc::clone(&self.host);
+        let task = self.changes.spawn(async move {
+            let (name, limit) = (work.name.clone(), work.limit);
+            let work_done = dispatch::change(host, work.name, work.call, Arc::clone(&change));
+            let answer = tokio::time::timeout(limit, work_done).await.unwrap_or_else(|_| Err(too_slow(&name, limit)));
+            answer.map_err(|trouble| change.settle(trouble))
+        });
+        task.await.unwrap_or_else(|_| Err(waiting.0.settle(Trouble::failed("the writer broke; please report this"))))
+    }
+}
+
+/// A checked call, and how long it may take.
+struct Work {
+    name: String,
+    call: Call,
+    limit: Duration,
+}
+
+fn too_slow(name: &str, limit: Duration) -> Trouble {
+    Trouble::too_slow(format!("`{name}` took longer than {} s", limit.as_secs()))
 }
 
 fn unknown_action(tool: &ToolSpec) -> Trouble {
@@ -92,8 +161,9 @@ impl ServerHandler for HostServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let work = self.answer(&request.name, request.arguments.unwrap_or_default());
-        // Who cancels gets no answer; dropping the work ends the programs it has started.
+        let work = self.answer(&request.name, request.arguments.unwrap_or_default(), &context.meta);
+        // Who cancels gets no answer; dropping the work ends the programs that a read has started. A write that was not
+        // begun is given up, and one that was begun goes on.
         let envelope = tokio::select! {
             envelope = work => envelope,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
@@ -113,8 +183,10 @@ impl ServerHandler for HostServer {
 fn describe(tool: &ToolSpec) -> Tool {
     let actions: Vec<String> = tool.actions.iter().map(|(name, action)| format!("{name}: {}", action.about)).collect();
     let about = format!("{} Actions: {}", tool.about, actions.join("; "));
+    let looks = |kind: ToolKind| matches!(kind, ToolKind::Resolve | ToolKind::Read);
+    let only_looks = tool.actions.values().all(|action| looks(action.kind));
     Tool::new(Cow::Owned(tool.name.clone()), Cow::<'static, str>::Owned(about), Arc::new(schema(tool)))
-        .with_annotations(ToolAnnotations::new().read_only(true).open_world(false))
+        .with_annotations(ToolAnnotations::new().read_only(only_looks).open_world(false))
 }
 
 /// The JSON schema of a tool's arguments: its actions, and every argument that any of them takes. Which action takes
@@ -153,7 +225,7 @@ fn arg_schema(specs: &[&ArgSpec]) -> Value {
         Some(ArgKind::Integer) => json!({ "type": "integer", "minimum": least, "maximum": greatest }),
         Some(ArgKind::Boolean) => json!({ "type": "boolean" }),
         Some(ArgKind::Choice) => json!({ "type": "string", "enum": choices }),
-        Some(ArgKind::Text | ArgKind::Path | ArgKind::Destination | ArgKind::Command) | None => {
+        Some(ArgKind::Content | ArgKind::Text | ArgKind::Path | ArgKind::Destination | ArgKind::Command) | None => {
             json!({ "type": "string", "maxLength": greatest })
         }
     };

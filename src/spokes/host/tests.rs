@@ -1,6 +1,11 @@
 //! The host spoke as its caller sees it: every declared action against this machine, and a session over MCP. What a
 //! single reader does with odd input is tested beside it.
 
+mod files;
+mod permits;
+mod processes;
+mod services;
+
 use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -18,29 +23,81 @@ use serde_json::{Map, Value, json};
 use super::dispatch::NO_READER;
 use super::server::HostServer;
 use super::this_host::ThisHost;
+use crate::clock::wall_now;
+use crate::permit::{self, Key, META_KEY};
 
 /// A machine whose init scripts and pid files are in a directory of the test.
 struct Machine {
     server: HostServer,
     dir: tempfile::TempDir,
     id: String,
+    key: Key,
 }
 
 impl Machine {
     fn new() -> Self {
+        Self::with(|_, _| {})
+    }
+
+    fn with(change: impl FnOnce(&mut ThisHost, &Path)) -> Self {
         let dir = tempfile::tempdir().expect("a directory for the test");
         let mut host = ThisHost::detect().expect("Linux has a host name");
         host.places.systemd = dir.path().join("no-systemd");
         host.places.init_scripts = dir.path().to_path_buf();
         host.places.pid_files = dir.path().to_path_buf();
+        change(&mut host, dir.path());
         let id = host.id().expect("a host name is a sound part").to_string();
-        let server = HostServer::new(Arc::new(host)).expect("the declaration is sound");
-        Self { server, dir, id }
+        let key = Key::fresh();
+        let server = HostServer::new(Arc::new(host), Some(key.clone())).expect("the declaration is sound");
+        Self { server, dir, id, key }
     }
 
     async fn ask(&self, tool: &str, args: Value) -> Envelope {
+        self.ask_with(tool, args, &Map::new()).await
+    }
+
+    async fn ask_with(&self, tool: &str, args: Value, meta: &Map<String, Value>) -> Envelope {
         let args = args.as_object().cloned().expect("arguments are an object");
-        self.server.answer(tool, args).await.expect("the tool is declared")
+        self.server.answer(tool, args, meta).await.expect("the tool is declared")
+    }
+
+    /// A call's `_meta` with a permit for exactly this change.
+    fn permit(&self, call: (&str, &str), target: &str, args: &Value, before: &[(&str, &str)]) -> Map<String, Value> {
+        let warrant = permit::tests::warrant(permit::tests::plan(call, target, args.clone(), before));
+        Map::from_iter([(META_KEY.to_owned(), permit::mint(&self.key, &warrant, wall_now()))])
+    }
+
+    /// A change that was countersigned.
+    async fn order(
+        &self,
+        (tool, action): (&str, &str),
+        target: &str,
+        args: Value,
+        before: &[(&str, &str)],
+    ) -> Envelope {
+        let meta = self.permit((tool, action), target, &args, before);
+        let mut call = args;
+        call["action"] = json!(action);
+        call["target"] = json!(target);
+        self.ask_with(tool, call, &meta).await
+    }
+
+    async fn done(&self, call: (&str, &str), target: &str, args: Value, before: &[(&str, &str)]) -> Value {
+        let envelope = self.order(call, target, args, before).await;
+        assert!(envelope.ok, "{call:?}: {:?}", envelope.error);
+        envelope.data
+    }
+
+    /// A change that is refused, which says that nothing was done.
+    async fn not_done(&self, call: (&str, &str), target: &str, args: Value, before: &[(&str, &str)]) -> Failure {
+        let failure = self.order(call, target, args, before).await.error.expect("it must be refused");
+        assert!(failure.blocked && !failure.failed && !failure.details.outcome_unknown, "{failure:?}");
+        failure
+    }
+
+    /// What the read that verifies a change of this tool says.
+    async fn state(&self, tool: &str, target: &str) -> Value {
+        self.found(tool, json!({ "action": "state", "target": target })).await.data
     }
 
     async fn found(&self, tool: &str, args: Value) -> Envelope {
@@ -112,6 +169,8 @@ fn args_for(dir: &Path, action: &str, spec: &ActionSpec, target: Option<&str>) -
         ("line", json!("uptime")),
         ("port", json!(1)),
         ("seconds", json!(1)),
+        ("content", json!("three\n")),
+        ("signal", json!("hup")),
     ] {
         if spec.args.contains_key(name) {
             args.insert(name.to_owned(), value);
@@ -132,15 +191,24 @@ async fn every_declared_action_is_answered_by_a_sound_envelope() {
         for (action, spec) in &tool.actions {
             let target = match &spec.resolve {
                 Some(resolve) => {
-                    let (tool, action, _) = registry.named(resolve).expect("the registry checked it");
-                    let found = machine.resources(tool, json!({ "action": action })).await;
+                    let (tool, action, found) = registry.named(resolve).expect("the registry checked it");
+                    let query = found.args["query"].required.then(|| machine.dir.path().join("some.log"));
+                    let found = machine.resources(tool, json!({ "action": action, "query": query })).await;
                     Some(found.first().expect("this machine has one of each").id.to_string())
                 }
                 None => None,
             };
-            let args = args_for(machine.dir.path(), action, spec, target.as_deref());
+            let mut args = args_for(machine.dir.path(), action, spec, target.as_deref());
+            if args["action"] == "locate" {
+                args["query"] = json!(machine.dir.path().join("some.log"));
+            }
             let envelope = machine.ask(&tool.name, args).await;
             let name = format!("{}.{action}", tool.name);
+            if spec.kind == ToolKind::Write {
+                let message = envelope.error.expect("a write needs a permit").message;
+                assert_eq!(message, "a change needs a permit, and this call has none", "{name}");
+                continue;
+            }
             assert!(envelope.meta.observed_at > 1_700_000_000_000, "{name} does not say when it looked");
             assert_eq!(envelope.ok, envelope.error.is_none(), "{name}");
             if let Some(failure) = envelope.error {
@@ -157,12 +225,53 @@ async fn every_declared_action_is_answered_by_a_sound_envelope() {
     assert!(walked >= 26, "only {walked} actions were walked");
 }
 
+#[tokio::test]
+async fn every_declared_write_has_a_writer_and_what_it_declares_is_what_is_meant() {
+    let machine = Machine::new();
+    // Sound ids of what is not there: each writer is reached, and does nothing.
+    let missing = |kind: &str| match kind {
+        "process" => machine.id.replace("host:", "process:") + ":999999999-1",
+        "service" => machine.id.replace("host:", "service:") + ":no-such-service",
+        _ => machine.id.replace("host:", "file:") + ":/no-such-folder/file",
+    };
+    let mut writes = Vec::new();
+    for tool in machine.server.declared().tools() {
+        for (action, spec) in tool.actions.iter().filter(|(_, spec)| spec.kind == ToolKind::Write) {
+            let name = format!("{}.{action}", tool.name);
+            let target = missing(spec.target.as_deref().expect("a write has a target"));
+            let args = args_for(machine.dir.path(), action, spec, None);
+            let mut args = args.as_object().cloned().expect("an object");
+            args.remove("action");
+            let failure = machine.not_done((&tool.name, action), &target, Value::Object(args), &[]).await;
+            assert_ne!(failure.message, NO_READER, "{name}");
+            let change = spec.change.as_ref().expect("the registry checked it");
+            let absent = change.expect.absent.then(|| "absent".to_owned());
+            let equals = change.expect.equals.iter().map(|(path, value)| format!("{path}={value}"));
+            let changed = change.expect.changed.iter().map(|path| format!("another {path}"));
+            let expect: Vec<String> = absent.into_iter().chain(equals).chain(changed).collect();
+            let expect = expect.join(", ");
+            writes.push(format!("{name}: {} | {} | {expect} | {}", change.title, change.risk.as_str(), change.verify));
+        }
+    }
+    insta::assert_snapshot!(writes.join("\n"), @"
+    host_file.append: append to {target.name} | medium | sha256={preview.after} | host_file.state
+    host_file.write: write {target.name} | medium | sha256={preview.after} | host_file.state
+    host_process.kill: kill process {target.name} (pid {target.pid}) | high | absent | host_process.state
+    host_process.signal: send {args.signal} to process {target.name} (pid {target.pid}) | medium |  | host_process.state
+    host_process.stop: stop process {target.name} (pid {target.pid}) | medium | absent | host_process.state
+    host_service.restart: restart service {target.name} | medium | state=active, another run | host_service.state
+    host_service.start: start service {target.name} | medium | state=active | host_service.state
+    host_service.stop: stop service {target.name} | medium | state=inactive | host_service.state
+    ");
+}
+
 #[test]
-fn nothing_that_is_declared_writes_and_everything_can_be_shown() {
+fn only_what_has_a_verified_change_writes_and_everything_can_be_shown() {
     let machine = Machine::new();
     for tool in machine.server.declared().tools() {
         for (action, spec) in &tool.actions {
-            assert!(matches!(spec.kind, ToolKind::Resolve | ToolKind::Read), "{}.{action}", tool.name);
+            assert_ne!(spec.kind, ToolKind::Record, "{}.{action}: this server keeps no books", tool.name);
+            assert_eq!(spec.change.is_some(), spec.kind == ToolKind::Write, "{}.{action}", tool.name);
             let show = &spec.show;
             let is_shown = show.lead.is_some() || show.table.is_some() || show.text.is_some();
             assert!(is_shown, "{}.{action} says nothing of how it is shown", tool.name);
@@ -373,9 +482,9 @@ async fn smart_is_asked_through_a_stand_in() {
     let ask = json!({ "action": "disks_health", "target": id });
     let script = dir.path().join("smartctl");
     host.places.programs = vec![dir.path().to_path_buf(), "/usr/bin".into(), "/bin".into()];
-    let server = HostServer::new(Arc::new(host)).expect("the declaration is sound");
+    let server = HostServer::new(Arc::new(host), None).expect("the declaration is sound");
     let args = ask.as_object().cloned().expect("an object");
-    let missing = server.answer("host_machine", args.clone()).await.and_then(|envelope| envelope.error);
+    let missing = server.answer("host_machine", args.clone(), &Map::new()).await.and_then(|envelope| envelope.error);
     let hint = missing.and_then(|failure| failure.details.recovery_hint);
     assert_eq!(hint.as_deref(), Some("install the package smartmontools on this machine"));
 
@@ -384,7 +493,7 @@ async fn smart_is_asked_through_a_stand_in() {
         *) echo '{\"smartctl\":{\"messages\":[{\"string\":\"Permission denied\"}]}}'; exit 2;;\nesac\n";
     std::fs::write(&script, body).expect("a script can be written");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("a script can be run");
-    let data = server.answer("host_machine", args).await.expect("the tool is declared").data;
+    let data = server.answer("host_machine", args, &Map::new()).await.expect("the tool is declared").data;
     assert_eq!(data.pointer("/disks/0/state"), Some(&json!("FAILING")));
     assert_eq!(data.pointer("/disks/1/note"), Some(&json!("`smartctl` could not read a disk: Permission denied")));
 }
@@ -416,6 +525,15 @@ async fn a_session_over_mcp_from_its_beginning_to_its_end() {
     let names: Vec<String> = listed.iter().map(|tool| tool.name.to_string()).collect();
     let declared: Vec<String> = Machine::new().server.declared().tools().map(|tool| tool.name.clone()).collect();
     assert_eq!(names, declared);
+    let read_only = |name: &str| {
+        let tool = listed.iter().find(|tool| tool.name == name).expect("it is listed");
+        tool.annotations.as_ref().and_then(|annotations| annotations.read_only_hint)
+    };
+    for (name, expected) in
+        [("host_machine", true), ("host_command", true), ("host_process", false), ("host_file", false)]
+    {
+        assert_eq!(read_only(name), Some(expected), "{name}");
+    }
     let wait = listed.iter().find(|tool| tool.name == "host_wait").expect("it is listed");
     let schema = Value::Object(wait.input_schema.as_ref().clone());
     assert_eq!(schema.pointer("/required"), Some(&json!(["action"])));

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use crate::clock::wall_now;
 use countersign_core::resource::{BadResourceId, ResourceId};
@@ -21,8 +22,10 @@ pub(super) struct ThisHost {
     pub(super) name: String,
     /// Where it keeps things.
     pub(super) places: Places,
-    /// The bot's own files and folders, by the names they really have: they are never read.
+    /// The bot's own files and folders, by the names they really have: they are neither read nor written.
     pub(super) kept_out: Vec<PathBuf>,
+    /// The services that were stopped through us, each with the time of the pid file that it left behind, if any.
+    stopped: Arc<Mutex<BTreeMap<String, Option<SystemTime>>>>,
 }
 
 /// Directories that differ between a real machine and a test.
@@ -50,7 +53,13 @@ impl ThisHost {
             logs: PathBuf::from("/var/log"),
             programs: PROGRAM_DIRS.iter().map(PathBuf::from).collect(),
         };
-        Ok(Self { name: sysinfo::System::host_name()?, places, kept_out: Vec::new() })
+        Ok(Self { name: sysinfo::System::host_name()?, places, kept_out: Vec::new(), stopped: Arc::default() })
+    }
+
+    /// The services that were stopped through us. The lock is held for a moment only.
+    pub(super) fn stopped(&self) -> MutexGuard<'_, BTreeMap<String, Option<SystemTime>>> {
+        // A panic elsewhere leaves what was known before it.
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same, with paths that are never read.

@@ -47,6 +47,7 @@ async fn a_write_whose_server_ends_is_never_repeated() {
         let call = ToolCall { kind, ..write("die", json!({"mark": fake.mark("tries")})) };
         let error = failure(fake.run(&call).await);
         assert_eq!((error.code, error.retryable), (Code::ExecutionFailed, false));
+        assert!(error.failed && error.details.outcome_unknown);
         insta::allow_duplicates! {
             assert_snapshot!(error.message, @"The tool server `fake` failed while it ran `fake_x.die`: it ended with exit status: 7. Whether it was done is not known. Read the target again first.");
         }
@@ -98,6 +99,7 @@ async fn a_write_that_takes_too_long_says_that_its_outcome_is_not_known() {
     fake.pid().await;
     let error = failure(fake.run(&ToolCall { limit_ms: 200, ..write("hang", json!({})) }).await);
     assert_eq!((error.code, error.retryable), (Code::Timeout, false));
+    assert!(error.failed && error.details.outcome_unknown);
     assert_snapshot!(error.message, @"`fake_x.hang` did not answer within 200 ms. Whether it was done is not known. Read the target again first.");
 }
 
@@ -149,7 +151,7 @@ async fn a_start_that_fails_says_why() {
 #[tokio::test]
 async fn a_call_does_not_wait_for_a_start_beyond_its_limit() {
     let fake = Fake::new(&["--mute"]);
-    let error = failure(fake.run(&ToolCall { limit_ms: 200, ..write("echo", json!({})) }).await);
+    let error = failure(fake.run(&ToolCall { limit_ms: 200, ..read("echo", json!({})) }).await);
     assert_eq!((error.code, error.retryable), (Code::Timeout, true));
     assert_snapshot!(error.message, @"The tool server `fake` was not ready within 200 ms. Nothing was sent to it. Try again in a moment.");
     assert_eq!(fake.state(), SpokeState::Starting, "the start goes on");

@@ -22,7 +22,7 @@ async fn the_environment_of_a_server() {
     let fake = Fake::with(|config, _| config.env = vec!["DOCKER_HOST".to_owned(), "NOT_SET_ANYWHERE".to_owned()]);
     let answer = fake.run(&read("env", json!({}))).await;
     // LC_CTYPE is set by the interpreter itself.
-    let known = ["PATH", "LANG", "TZ", "DOCKER_HOST", "LC_CTYPE"];
+    let known = ["PATH", "LANG", "TZ", "DOCKER_HOST", "LC_CTYPE", "SPOKE_PERMIT_KEY"];
     let names: Vec<&str> = answer.data["names"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     assert!(names.iter().all(|name| known.contains(name)), "{names:?}");
     assert_eq!(answer.data["path"], "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
@@ -35,7 +35,11 @@ async fn the_environment_of_a_server() {
 
 #[test]
 fn a_configuration_that_would_leak_or_confuse_is_refused() {
-    let table: [(&str, &str); 3] = [
+    let table: [(&str, &str); 4] = [
+        (
+            "SPOKE_PERMIT_KEY",
+            "spokes.fake.env: `SPOKE_PERMIT_KEY` is a setting of the bot's own and passes to no server; remove it",
+        ),
         (
             "countersign_model__api_key",
             "spokes.fake.env: `countersign_model__api_key` is a setting of the bot's own and passes to no server; remove it",

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -146,9 +146,37 @@ impl Answer {
         blocks.map(block_text).collect::<Vec<_>>().join("\n")
     }
 
+    /// The card that it shows; one must be there.
+    pub(crate) fn card(&self) -> Card {
+        let mut blocks = self.messages.iter().flat_map(|message| message["blocks"].as_array().into_iter().flatten());
+        let block = blocks.find(|block| block["type"] == "card");
+        let block = block.unwrap_or_else(|| panic!("no card was shown: {}", self.text()));
+        let text = |key: &str| block[key].as_str().expect("a card's ids are texts").to_owned();
+        Card { plan: text("plan"), digest: text("digest") }
+    }
+
     /// The mark of the first message.
     pub(crate) fn mark(&self) -> &str {
         self.messages.first().and_then(|message| message["mark"].as_str()).unwrap_or_default()
+    }
+}
+
+/// What a script needs to decide a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Card {
+    pub(crate) plan: String,
+    pub(crate) digest: String,
+}
+
+impl Card {
+    /// The line that countersigns it.
+    pub(crate) fn approve(&self) -> String {
+        json!({ "plan": self.plan, "digest": self.digest, "choice": "approve" }).to_string()
+    }
+
+    /// The line that says no, and why.
+    pub(crate) fn deny(&self, reason: &str) -> String {
+        json!({ "plan": self.plan, "digest": self.digest, "choice": "deny", "reason": reason }).to_string()
     }
 }
 
@@ -166,6 +194,7 @@ fn block_text(block: &Value) -> String {
         Some("fields") => rows(&block["fields"]).join("\n"),
         Some("table") => rows(&block["rows"]).join("\n"),
         Some("choices") => block["choices"].as_array().into_iter().flatten().map(choice).collect::<Vec<_>>().join("\n"),
+        Some("card") => format!("to decide: plan {}", block["plan"].as_str().unwrap_or_default()),
         other => panic!("an unknown kind of block: {other:?}"),
     }
 }

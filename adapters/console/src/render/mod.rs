@@ -1,6 +1,7 @@
 //! Turns an outgoing message into lines of text, for a given width. Pure. Everything in it is made harmless for a terminal
 //! here; the only control characters that leave are newlines and the marks' own colours.
 
+mod card;
 mod table;
 mod wrap;
 
@@ -12,6 +13,12 @@ use crate::render::wrap::{hang, wrap};
 
 /// A message that may have been shown before begins with this.
 const REPEAT: &str = "(may be a repeat) ";
+
+/// In a transcript, what answers no line above it begins with this.
+const NOTICE: &str = "(notice) ";
+
+/// Each line of a notice begins with this.
+const NOTICE_SIGN: &str = "* ";
 
 /// Names of fields are aligned up to this width; a longer one keeps its value to itself.
 const FIELD_COLUMNS_MAX: usize = 30;
@@ -44,16 +51,34 @@ impl Default for Width {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) width: Width,
-    /// Whether marks are coloured. They are words all the same.
+    /// Whether marks and diffs are coloured. Marks are words, and a diff has its signs, all the same.
     pub(crate) colour: bool,
+    /// Whether a person is at the keys, and can decide a card by a word alone.
+    pub(crate) keys: bool,
 }
 
 /// A message as lines, each with its end. Nothing where the message says nothing.
 pub(crate) fn message(message: &Outgoing, repeat: bool, style: Style) -> String {
+    ended(&lines(message, if repeat { REPEAT } else { "" }, style))
+}
+
+/// A message that answers no line above it: it says so, and each of its lines begins with the same sign, so that where it
+/// ends is as plain as where it begins.
+pub(crate) fn notice(message: &Outgoing, repeat: bool, style: Style) -> String {
+    let less = |columns: usize| columns.saturating_sub(NOTICE_SIGN.len());
+    let width = Width { text: less(style.width.text), row: less(style.width.row) };
+    let lead = format!("{NOTICE}{}", if repeat { REPEAT } else { "" });
+    let signed = lines(message, &lead, Style { width, ..style }).into_iter();
+    let signed: Vec<String> = signed.map(|line| format!("{NOTICE_SIGN}{line}").trim_end().to_owned()).collect();
+    ended(&signed)
+}
+
+fn lines(message: &Outgoing, before: &str, style: Style) -> Vec<String> {
     let mark = mark(message.mark);
     let separator = if mark.word.contains(' ') { ": " } else { " " };
     let lead = if mark.word.is_empty() { String::new() } else { format!("{}{separator}", mark.word) };
-    let lead = format!("{}{lead}", if repeat { REPEAT } else { "" });
+    let lead = format!("{before}{lead}");
+    let is_card = message.blocks.iter().any(|block| matches!(block, Block::Card { .. }));
     let mut lines = Vec::new();
     let mut blocks = message.blocks.iter();
     match blocks.as_slice().first() {
@@ -64,13 +89,16 @@ pub(crate) fn message(message: &Outgoing, repeat: bool, style: Style) -> String 
         Some(_) | None if !lead.is_empty() => lines.push(lead.trim_end_matches([' ', ':']).to_owned()),
         Some(_) | None => {}
     }
-    lines.extend(blocks.flat_map(|block| self::block(block, style.width)));
+    lines.extend(blocks.flat_map(|block| match block {
+        Block::Code { text } if is_card && style.colour => card::diff(text),
+        block => self::block(block, style),
+    }));
     if style.colour
         && let Some(first) = lines.first_mut()
     {
         *first = coloured(first, &mark);
     }
-    ended(&lines)
+    lines
 }
 
 /// A sentence of the console's own, drawn like a message that has this mark.
@@ -108,13 +136,15 @@ fn coloured(line: &str, mark: &Drawn) -> String {
     line.replacen(mark.word, &format!("{}{}\u{1b}[0m", mark.colour, mark.word), 1)
 }
 
-fn block(block: &Block, width: Width) -> Vec<String> {
+fn block(block: &Block, style: Style) -> Vec<String> {
+    let width = style.width;
     match block {
         Block::Text { text } => prose(text, width),
         // Never wrapped: what is copied from here must be what it was.
         Block::Code { text } => clean::visible(text).lines().map(|line| format!("  {line}")).collect(),
         Block::Fields { fields } => self::fields(fields, width.text),
         Block::Table { columns, rows } => table::table(columns, rows, width.row),
+        Block::Card { plan, choices, .. } => card::card(plan, choices, style),
         Block::Choices { choices, .. } => {
             choices.iter().zip(1..).flat_map(|(choice, n)| self::choice(n, choice, width.text)).collect()
         }

@@ -1,6 +1,7 @@
 //! Every block and every mark, as people see them.
 
-use countersign_core::port::{Claim, Lane, TableColumn};
+use countersign_core::approval::{Digest, PlanId};
+use countersign_core::port::{CardChoice, Claim, Lane, TableColumn};
 use countersign_core::signal::{
     AccountId, ConversationId, Platform, QuestionId, SignalId, SpaceId, ThreadKey, ThreadRoot,
 };
@@ -8,7 +9,7 @@ use countersign_core::signal::{
 use super::*;
 
 fn style(columns: usize, colour: bool) -> Style {
-    Style { width: Width::terminal(columns), colour }
+    Style { width: Width::terminal(columns), colour, keys: true }
 }
 
 fn outgoing(mark: Mark, blocks: Vec<Block>) -> Outgoing {
@@ -168,6 +169,87 @@ fn a_mark_stands_alone_before_what_is_not_prose() {
     assert_eq!(message(&outgoing(Mark::Plain, vec![]), false, style(80, false)), "");
 }
 
+fn end_of_card(choices: &[CardChoice]) -> Block {
+    let plan = PlanId::parse("4a3f00c19be2d7756018f2ab9c44e01d").expect("it is an id");
+    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec() }
+}
+
+const BOTH: [CardChoice; 2] = [CardChoice::Approve, CardChoice::Deny];
+
+/// A card that changes a file.
+fn card_of_a_file(style: Style) -> String {
+    let diff =
+        "--- hosts\n+++ hosts\n@@ -1,3 +1,3 @@\n 127.0.0.1 localhost\n-10.0.0.7 web1\n--- old\n+10.0.0.8 web1\n -x";
+    let fields = vec![("Does".to_owned(), "host.write".to_owned()), ("Risk".to_owned(), "high".to_owned())];
+    let blocks = vec![
+        text("Countersign this? write /etc/hosts"),
+        Block::Fields { fields },
+        Block::Code { text: diff.to_owned() },
+        end_of_card(&BOTH),
+    ];
+    message(&outgoing(Mark::Question, blocks), false, style)
+}
+
+#[test]
+fn a_card_ends_in_how_it_is_decided() {
+    insta::assert_snapshot!(card_of_a_file(style(80, false)), @r"
+    ? Countersign this? write /etc/hosts
+    Does: host.write
+    Risk: high
+      --- hosts
+      +++ hosts
+      @@ -1,3 +1,3 @@
+       127.0.0.1 localhost
+      -10.0.0.7 web1
+      --- old
+      +10.0.0.8 web1
+       -x
+    Type approve or deny (and why) to decide it; anything else leaves it waiting.
+    ");
+    let pipe = card_of_a_file(Style { keys: false, ..style(40, false) });
+    insta::assert_snapshot!(pipe.lines().last().unwrap_or_default(), @"To decide it: approve 4a3f00c19be2d7756018f2ab9c44e01d   or: deny 4a3f00c19be2d7756018f2ab9c44e01d and why");
+    assert_eq!(
+        drawn(80, end_of_card(&[CardChoice::Deny])),
+        "Type deny (and why) to decide it; anything else leaves it waiting.\n"
+    );
+    assert_eq!(drawn(80, end_of_card(&[])), "");
+}
+
+#[test]
+fn the_diff_of_a_card_is_coloured_by_its_signs_alone() {
+    let coloured = card_of_a_file(style(80, true));
+    insta::assert_snapshot!(coloured.replace('\u{1b}', "^"), @r"
+    ^[36m?^[0m Countersign this? write /etc/hosts
+    Does: host.write
+    Risk: high
+      ^[31m--- hosts^[0m
+      ^[32m+++ hosts^[0m
+      @@ -1,3 +1,3 @@
+       127.0.0.1 localhost
+      ^[31m-10.0.0.7 web1^[0m
+      ^[31m--- old^[0m
+      ^[32m+10.0.0.8 web1^[0m
+       -x
+    Type approve or deny (and why) to decide it; anything else leaves it waiting.
+    ");
+    let code = Block::Code { text: "-x\n+y".to_owned() };
+    let plain = message(&outgoing(Mark::Plain, vec![code]), false, style(80, true));
+    assert_eq!(plain, "  -x\n  +y\n", "what is no card has no diff");
+}
+
+#[test]
+fn a_notice_has_its_sign_on_every_line_and_its_width() {
+    let blocks = vec![text(&"word ".repeat(60)), text(""), text("one\n\ntwo")];
+    let said =
+        notice(&outgoing(Mark::Plain, blocks), false, Style { width: Width::default(), colour: false, keys: false });
+    assert!(said.lines().all(|line| line.starts_with('*') && line.width() <= 100), "{said}");
+    assert!(said.starts_with("* (notice) word ") && said.ends_with("* one\n*\n* two\n"), "{said}");
+    assert_eq!(
+        notice(&outgoing(Mark::Failed, vec![]), true, style(80, false)),
+        "* (notice) (may be a repeat) ! failed\n"
+    );
+}
+
 #[test]
 fn nothing_a_message_holds_acts_on_the_terminal() {
     let evil = "a\u{1b}]0;x\u{7}\u{9b}2J\r\u{202e}b\tc\u{8}";
@@ -183,18 +265,21 @@ fn nothing_a_message_holds_acts_on_the_terminal() {
             question: QuestionId::new("q"),
             choices: vec![Choice { label: evil.to_owned(), about: evil.to_owned() }],
         },
+        Block::Code { text: format!("+{evil}") },
+        end_of_card(&BOTH),
     ];
     let drawn = message(&outgoing(Mark::Refused, blocks.clone()), true, style(80, false));
     assert!(!drawn.chars().any(|c| c != '\n' && clean::acts(c)), "{drawn:?}");
     let coloured = message(&outgoing(Mark::Refused, blocks), true, style(80, true));
-    let own = coloured.replace("\u{1b}[33m", "").replace("\u{1b}[0m", "");
+    let own =
+        ["\u{1b}[33m", "\u{1b}[32m", "\u{1b}[0m"].iter().fold(coloured.clone(), |text, own| text.replace(own, ""));
     assert!(!own.chars().any(|c| c != '\n' && clean::acts(c)), "{coloured:?}");
 }
 
 #[test]
 fn a_pipe_has_its_own_widths() {
     let width = Width::default();
-    let style = Style { width, colour: false };
+    let style = Style { width, colour: false, keys: false };
     let said = message(&outgoing(Mark::Plain, vec![text(&"word ".repeat(60))]), false, style);
     assert!(said.lines().all(|line| line.width() <= 100) && said.lines().any(|line| line.width() > 90));
     let column = TableColumn { title: "NAME".to_owned(), right: false };

@@ -1,19 +1,22 @@
 //! `host_service`: what the machine's init system runs. One trait with two back ends, systemd and `SysV`; which one
-//! answers is decided by what runs this machine.
+//! answers is decided by what runs this machine. Starting and stopping is in `control.rs`.
 
+mod control;
 mod systemd;
 mod sysv;
 
 use std::collections::BTreeMap;
 
-use countersign_core::resource::Resource;
+use countersign_core::resource::{Resource, ResourceId};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Found, Trouble};
-use super::call::{Call, Target};
+use super::call::{Call, Target, parse_target};
 use super::matching;
 use super::this_host::ThisHost;
+
+pub(super) use control::{Verb, control, state};
 
 /// The most services in one answer.
 const SERVICES_MAX: usize = 50;
@@ -66,6 +69,8 @@ pub(super) struct Status {
     pub(super) detail: String,
     /// Its main process, where that is known.
     pub(super) pid: Option<i32>,
+    /// A text that is another one for each run of the service, where one can be told.
+    pub(super) run: Option<String>,
 }
 
 /// An init system.
@@ -76,8 +81,14 @@ pub(super) trait Services: Send + Sync {
     /// Every service it knows, by name. Runs a program or reads a directory.
     fn list(&self) -> BoxFuture<'_, Result<Vec<Service>, Trouble>>;
 
+    /// One service by its exact name; none where there certainly is no such service. It also finds what `list` leaves out.
+    fn named<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Service>, Trouble>>;
+
     /// How some of them are, in the same order. Runs programs.
     fn statuses(&self, services: Vec<Service>) -> BoxFuture<'_, Result<Vec<Status>, Trouble>>;
+
+    /// Tells one of them to start, stop or restart. Runs a program, which may have done a part of it where this fails.
+    fn control(&self, service: Service, verb: Verb) -> BoxFuture<'_, Result<(), Trouble>>;
 }
 
 /// The init system of this machine.
@@ -85,11 +96,40 @@ pub(super) fn of(host: &ThisHost) -> Box<dyn Services + '_> {
     if host.places.systemd.exists() { Box::new(systemd::Systemd::new(host)) } else { Box::new(sysv::SysV::new(host)) }
 }
 
-/// Services by name or description.
+/// Services by name or description. The one that is meant exactly is also asked how it is; asking them all would take as
+/// many programs.
 pub(super) async fn find(host: &ThisHost, call: &Call) -> Answer {
-    let services = of(host).list().await?;
-    let resources: Vec<Resource> = services.iter().filter_map(|service| resource(host, service)).collect();
-    Ok(matching::answer(call.text("query"), &resources, "services"))
+    let services = of(host);
+    let query = call.text("query");
+    let mut known = services.list().await?;
+    let exact = query.map(|query| exact_name(host, query));
+    if let Some(meant) = exact.as_deref() {
+        let is_meant = |service: &Service| service.name.eq_ignore_ascii_case(meant);
+        // A unit that nobody needs right now is not listed by systemd, but it is there.
+        if !known.iter().any(is_meant) {
+            known.extend(services.named(meant).await?);
+        }
+    }
+    let mut resources: Vec<Resource> = known.iter().filter_map(|service| resource(host, service)).collect();
+    let is_meant = |found: &Resource| exact.as_deref().is_some_and(|exact| found.name.eq_ignore_ascii_case(exact));
+    let mut meant = resources.iter_mut().filter(|found| is_meant(found));
+    if let (Some(resource), None) = (meant.next(), meant.next()) {
+        let service = Service { name: resource.name.clone(), about: resource.about.clone() };
+        let status = services.statuses(vec![service]).await?.into_iter().next();
+        let attrs = status.map(|status| [("state", Some(status.state.word().to_owned())), ("run", status.run)]);
+        let attrs = attrs.into_iter().flatten().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        resource.attrs.extend(attrs);
+    }
+    Ok(matching::answer(query, &resources, "services"))
+}
+
+/// The name that a query means if it means one service exactly: it is an id, or a name with or without its suffix.
+fn exact_name(host: &ThisHost, query: &str) -> String {
+    let target = query.parse::<ResourceId>().ok().and_then(|id| parse_target(host, "service", &id).ok());
+    match target {
+        Some(Target::Service(name)) => name,
+        _ => query.strip_suffix(".service").unwrap_or(query).to_owned(),
+    }
 }
 
 /// How one service is.
@@ -117,20 +157,33 @@ pub(super) async fn list(host: &ThisHost, _call: &Call) -> Answer {
 
 /// How the service that a target means is now.
 pub(super) async fn current(host: &ThisHost, target: &Target) -> Result<Status, Trouble> {
-    let Target::Service(name) = target else {
-        return Err(Trouble::invalid("target", "this action runs on a service"));
-    };
     let services = of(host);
+    let service = known(services.as_ref(), target).await?;
+    let name = service.name.clone();
+    let statuses = services.statuses(vec![service]).await?;
+    statuses.into_iter().next().ok_or_else(|| silent(services.as_ref(), &name))
+}
+
+/// The service that a target means.
+async fn known(services: &dyn Services, target: &Target) -> Result<Service, Trouble> {
+    let name = name_of(target)?;
+    if let Some(service) = services.named(name).await? {
+        return Ok(service);
+    }
     let known = services.list().await?;
-    let Some(service) = known.iter().find(|service| service.name == *name) else {
-        let near = matching::nearest(name, known.iter().map(|known| (known.name.as_str(), known.name.as_str())));
-        return Err(Trouble::not_found(format!("there is no service `{name}` on this machine"), near));
-    };
-    let statuses = services.statuses(vec![service.clone()]).await?;
-    statuses
-        .into_iter()
-        .next()
-        .ok_or_else(|| Trouble::failed(format!("{} does not say how `{name}` is", services.system())))
+    let near = matching::nearest(name, known.iter().map(|known| (known.name.as_str(), known.name.as_str())));
+    Err(Trouble::not_found(format!("there is no service `{name}` on this machine"), near))
+}
+
+fn name_of(target: &Target) -> Result<&str, Trouble> {
+    match target {
+        Target::Service(name) => Ok(name),
+        _ => Err(Trouble::invalid("target", "this action runs on a service")),
+    }
+}
+
+fn silent(services: &dyn Services, name: &str) -> Trouble {
+    Trouble::failed(format!("{} does not say how `{name}` is", services.system()))
 }
 
 fn describe(host: &ThisHost, status: &Status) -> Value {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use super::control::Verb;
 use super::{Service, Services, State, Status};
 use crate::spokes::host::answer::Trouble;
 use crate::spokes::host::exec::{self, Run};
@@ -18,8 +19,11 @@ const LIMIT: Duration = Duration::from_secs(8);
 /// The most that is taken from `systemctl`: about 300 bytes for each of some hundred units.
 const OUTPUT_BYTES_MAX: u64 = 1024 * 1024;
 
+/// How long a unit may take to start or to stop. systemd itself goes on after that.
+const CONTROL_LIMIT: Duration = Duration::from_secs(30);
+
 /// What is asked of each unit.
-const PROPERTIES: &str = "--property=Id,Description,LoadState,ActiveState,SubState,MainPID,Result";
+const PROPERTIES: &str = "--property=Id,Description,LoadState,ActiveState,SubState,MainPID,Result,InvocationID";
 
 /// The back end.
 pub(super) struct Systemd<'h> {
@@ -56,6 +60,18 @@ impl Services for Systemd<'_> {
         async { Ok(self.show("*.service").await?.into_iter().map(|status| status.service).collect()) }.boxed()
     }
 
+    fn named<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Service>, Trouble>> {
+        async move {
+            // Anything else is no name of a unit, and some of it would be a pattern for many.
+            if !name.chars().all(|c| c.is_ascii_alphanumeric() || ":-_.\\@".contains(c)) {
+                return Ok(None);
+            }
+            let shown = self.show(&format!("{name}.service")).await?;
+            Ok(shown.into_iter().map(|status| status.service).find(|service| service.name == name))
+        }
+        .boxed()
+    }
+
     fn statuses(&self, services: Vec<Service>) -> BoxFuture<'_, Result<Vec<Status>, Trouble>> {
         async move {
             let pattern = match services.as_slice() {
@@ -64,6 +80,28 @@ impl Services for Systemd<'_> {
             };
             let shown = self.show(&pattern).await?;
             Ok(shown.into_iter().filter(|status| services.contains(&status.service)).collect())
+        }
+        .boxed()
+    }
+
+    fn control(&self, service: Service, verb: Verb) -> BoxFuture<'_, Result<(), Trouble>> {
+        async move {
+            let unit = format!("{}.service", service.name);
+            let args = ["--no-ask-password", "--no-pager", verb.word(), "--", unit.as_str()];
+            let run = Run {
+                program: "systemctl",
+                args: &args,
+                limit: CONTROL_LIMIT,
+                input: None,
+                output_bytes_max: OUTPUT_BYTES_MAX,
+            };
+            // systemd itself starts what the unit says, so that nothing of it hangs on our pipes or in our group.
+            let outcome = exec::run(self.host, run).await?;
+            if outcome.code == Some(0) {
+                return Ok(());
+            }
+            let errors = outcome.errors.replace('\n', " ");
+            Err(Trouble::failed(format!("`systemctl {} {unit}` did not work: {errors}", verb.word())))
         }
         .boxed()
     }
@@ -91,6 +129,7 @@ fn unit(block: &str) -> Option<Status> {
         state,
         detail,
         pid: get("MainPID").parse().ok().filter(|pid| *pid > 0),
+        run: Some(get("InvocationID").to_owned()).filter(|run| !run.is_empty()),
     })
 }
 

@@ -1,15 +1,18 @@
 //! Services under `SysV` init: a script each in `/etc/init.d`, whose action `status` says by its exit code how the
-//! service is (Linux Standard Base 5.0, "Init Script Actions"). A script that does not speak of `status` is not run.
+//! service is (Linux Standard Base 5.0, "Init Script Actions"), and whose other actions start and stop it. A script that
+//! does not speak of `status` is not run.
 
 use std::fs::Metadata;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use procfs::process::Process;
+use procfs::process::{Process, Stat};
 
+use super::control::{Verb, script_failed};
 use super::{Service, Services, State, Status};
 use crate::spokes::host::answer::Trouble;
 use crate::spokes::host::exec::{self, Run};
@@ -17,6 +20,9 @@ use crate::spokes::host::this_host::ThisHost;
 
 /// How long one script may take to say how its service is.
 const STATUS_LIMIT: Duration = Duration::from_secs(3);
+
+/// How long one script may take to start or to stop its service.
+const CONTROL_LIMIT: Duration = Duration::from_secs(30);
 
 /// How many scripts are asked at a time.
 const ASKED_AT_ONCE: usize = 8;
@@ -64,8 +70,12 @@ impl<'h> SysV<'h> {
         script.contains("status").then(|| Service { about: description(&script), name })
     }
 
+    fn script(&self, name: &str) -> String {
+        self.host.places.init_scripts.join(name).display().to_string()
+    }
+
     async fn ask(&self, service: Service) -> Status {
-        let path = self.host.places.init_scripts.join(&service.name).display().to_string();
+        let path = self.script(&service.name);
         let run = Run {
             program: &path,
             args: &["status"],
@@ -80,15 +90,46 @@ impl<'h> SysV<'h> {
                 (State::Unknown, message.unwrap_or_default())
             }
         };
-        let pid = self.pid_of(&service.name);
-        Status { service, state, detail, pid }
+        let state = if state == State::Failed && self.was_stopped(&service.name) { State::Inactive } else { state };
+        let process = self.process_of(&service.name);
+        let run = process.as_ref().map(|stat| format!("{}-{}", stat.pid, stat.starttime));
+        Status { service, state, detail, pid: process.map(|stat| stat.pid), run }
     }
 
     /// The process that the service's pid file names, if it still runs.
-    fn pid_of(&self, name: &str) -> Option<i32> {
-        let text = std::fs::read_to_string(self.host.places.pid_files.join(format!("{name}.pid"))).ok()?;
+    fn process_of(&self, name: &str) -> Option<Stat> {
+        let text = std::fs::read_to_string(self.pid_file(name)).ok()?;
         let pid: i32 = text.lines().next()?.trim().parse().ok()?;
-        Process::new(pid).ok().filter(Process::is_alive).map(|process| process.pid)
+        let process = Process::new(pid).ok().filter(Process::is_alive)?;
+        process.stat().ok().filter(|stat| !matches!(stat.state, 'Z' | 'X'))
+    }
+
+    fn pid_file(&self, name: &str) -> PathBuf {
+        self.host.places.pid_files.join(format!("{name}.pid"))
+    }
+
+    /// Which pid file is there; none where there is none.
+    fn pid_file_written(&self, name: &str) -> Option<SystemTime> {
+        self.pid_file(name).metadata().and_then(|meta| meta.modified()).ok()
+    }
+
+    /// A script that leaves the pid file behind when it stops its service calls that dead, as if the service had broken.
+    /// Where it was us who stopped it, and the same file is still there, it is known to be merely stopped.
+    fn was_stopped(&self, name: &str) -> bool {
+        self.host.stopped().get(name) == Some(&self.pid_file_written(name))
+    }
+
+    async fn tell(&self, service: Service, verb: Verb) -> Result<(), Trouble> {
+        self.host.stopped().remove(&service.name);
+        let code = exec::control(self.host, &self.script(&service.name), verb.word(), CONTROL_LIMIT).await?;
+        if code != Some(0) {
+            return Err(script_failed(&service.name, verb, code));
+        }
+        if verb == Verb::Stop {
+            let written = self.pid_file_written(&service.name);
+            self.host.stopped().insert(service.name, written);
+        }
+        Ok(())
     }
 }
 
@@ -101,9 +142,27 @@ impl Services for SysV<'_> {
         async { self.scripts() }.boxed()
     }
 
+    fn named<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Service>, Trouble>> {
+        async move {
+            let found = self.scripts()?.into_iter().find(|service| service.name == name);
+            let path = self.host.places.init_scripts.join(name);
+            if found.is_none() && is_name(name) && path.symlink_metadata().is_ok() {
+                let message =
+                    format!("`{}` cannot be read, or is no init script with an action `status`", path.display());
+                return Err(Trouble::failed(message));
+            }
+            Ok(found)
+        }
+        .boxed()
+    }
+
     fn statuses(&self, services: Vec<Service>) -> BoxFuture<'_, Result<Vec<Status>, Trouble>> {
         let asked = services.into_iter().map(|service| self.ask(service));
         async { Ok(futures::stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await) }.boxed()
+    }
+
+    fn control(&self, service: Service, verb: Verb) -> BoxFuture<'_, Result<(), Trouble>> {
+        self.tell(service, verb).boxed()
     }
 }
 

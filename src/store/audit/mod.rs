@@ -1,17 +1,31 @@
-//! The audit trail (REJ-03): who proposed what, which rule said what, why. Append-only: nothing in this room changes or
-//! deletes a row of it. A refusal that repeats within a minute is counted, not written again.
+//! The audit trail (REJ-03): who proposed what, which rule said what, why. Append-only: each row is hashed over the one
+//! before, and what it says is kept apart, so that it may be deleted (DESIGN.md section 5). A refusal that repeats within
+//! a minute is counted, not written again; these counts are not part of the chain: they are changed as they grow, and
+//! the first refusal of each is in it.
 
-use std::collections::BTreeMap;
+mod adopt;
+mod chain;
+mod export;
+mod payload;
+mod verify;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_core::approval::{Digest, PlanId};
 use countersign_core::envelope::Code;
 use countersign_core::signal::{ActorId, Platform, SignalId, Wall};
 use sqlx::any::AnyRow;
 use sqlx::query::Query;
 use sqlx::{AnyConnection, Row};
 
+use super::dialect::Database;
 use super::outbox::storable;
 use super::row::Stored;
 use super::{Store, StoreError};
+use chain::Entry;
+pub use chain::{AuditHead, BadHead};
+use payload::Payload;
+pub use verify::{AuditProblem, AuditReport, AuditWrong};
 
 const MINUTE_MS: i64 = 60_000;
 
@@ -48,6 +62,8 @@ pub struct AuditRow {
     pub action: String,
     /// The target, as proposed; empty where there is none.
     pub target: String,
+    /// Which plan it is about, and the plan's digest.
+    pub plan: Option<(PlanId, Digest)>,
     /// The reason, or what came of it, in one sentence.
     pub detail: String,
 }
@@ -79,6 +95,10 @@ pub struct AuditEntry {
     pub action: String,
     /// The target.
     pub target: String,
+    /// The plan's id; empty where it is about none.
+    pub plan: String,
+    /// The plan's digest; empty where it is about none.
+    pub digest: String,
     /// The reason.
     pub detail: String,
 }
@@ -106,44 +126,60 @@ impl AuditRow {
 }
 
 impl Store {
-    /// The newest rows, newest first. Reads.
+    /// The newest rows, newest first; those whose payload was deleted are left out. Reads.
     pub async fn audit_tail(&self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
-        let sql = "SELECT id, at, signal, thread, platform, actor, what, gate, code, tool, action, target, detail \
-                   FROM audit ORDER BY at DESC, id DESC LIMIT $1";
+        let sql = "SELECT c.id, c.at, p.body FROM audit_chain AS c JOIN audit_payloads AS p ON p.id = c.id \
+                   ORDER BY c.seq DESC LIMIT $1";
         let rows = sqlx::query(sql).bind(i64::from(limit)).fetch_all(&self.read).await;
         rows.map_err(StoreError::while_doing("reading the audit trail"))?.iter().map(entry).collect()
     }
 }
 
-/// Writes a step's rows, and counts its refusals.
-pub(super) async fn write(
+/// Counts a step's refusals, and returns the rows that are to be written, in the step's order: everything but the
+/// refusals that were counted before.
+pub(super) async fn count_refusals<'r>(
     tx: &mut AnyConnection,
-    signal: &SignalId,
     thread: &str,
-    rows: &[AuditRow],
-) -> Result<(), StoreError> {
+    rows: &'r [AuditRow],
+) -> Result<Vec<&'r AuditRow>, StoreError> {
     let mut refusals: BTreeMap<_, Vec<&AuditRow>> = BTreeMap::new();
     for row in rows {
-        match row.refusal() {
-            Some(key) => refusals.entry(key).or_default().push(row),
-            None => insert(tx, signal, thread, row).await?,
+        if let Some(key) = row.refusal() {
+            refusals.entry(key).or_default().push(row);
         }
     }
-    for ((minute, columns), same) in refusals {
-        if let (Some(first), Some(last)) = (same.first(), same.last()) {
-            let times = i64::try_from(same.len()).expect("invariant: a step holds few rows");
-            if raise(tx, thread, minute, &columns, times, &last.id).await? == Some(times) {
-                insert(tx, signal, thread, first).await?;
-            }
-        }
+    let mut repeated = BTreeSet::new();
+    for ((minute, columns), same) in &refusals {
+        let Some(last) = same.last() else { continue };
+        let times = i64::try_from(same.len()).expect("invariant: a step holds few rows");
+        let is_first = raise(tx, thread, *minute, columns, times, &last.id).await? == Some(times);
+        repeated.extend(same.iter().skip(usize::from(is_first)).map(|row| row.id.as_str()));
     }
-    Ok(())
+    Ok(rows.iter().filter(|row| !repeated.contains(row.id.as_str())).collect())
+}
+
+/// Appends a step's rows to the chain; returns how many are new. Comes last in a transaction: until it ends nobody else
+/// can append.
+pub(super) async fn append(
+    tx: &mut AnyConnection,
+    database: &Database,
+    (signal, thread): (&SignalId, &str),
+    rows: &[&AuditRow],
+) -> Result<u64, StoreError> {
+    let entry = |row: &&AuditRow| Entry {
+        id: storable(&row.id),
+        at: row.at.0,
+        payload: Payload::of(row, signal.as_str(), thread),
+    };
+    let entries: Vec<Entry> = rows.iter().map(entry).collect();
+    chain::append(tx, database, &entries).await
 }
 
 /// How many rows there are, and how many refusals were counted, for [`Store::counts`].
 pub(super) async fn count(connection: &mut AnyConnection) -> Result<(u64, u64), sqlx::Error> {
     // A sum of BIGINT is NUMERIC on Postgres, which the Any driver does not know.
-    let sql = "SELECT (SELECT COUNT(*) FROM audit), (SELECT CAST(COALESCE(SUM(times), 0) AS BIGINT) FROM refusals)";
+    let sql =
+        "SELECT (SELECT COUNT(*) FROM audit_chain), (SELECT CAST(COALESCE(SUM(times), 0) AS BIGINT) FROM refusals)";
     let row = sqlx::query(sql).fetch_one(connection).await?;
     Ok((row.try_get::<i64, _>(0)?.unsigned_abs(), row.try_get::<i64, _>(1)?.unsigned_abs()))
 }
@@ -169,34 +205,24 @@ async fn raise(
     raised.map_err(StoreError::while_doing("counting a refusal"))
 }
 
-async fn insert(tx: &mut AnyConnection, signal: &SignalId, thread: &str, row: &AuditRow) -> Result<(), StoreError> {
-    let sql = "INSERT INTO audit \
-               (id, at, signal, thread, platform, actor, what, gate, code, tool, action, target, detail) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING";
-    let (what, gate, code) = row.what.columns();
-    let query = sqlx::query(sql).bind(&row.id).bind(row.at.0).bind(signal.as_str()).bind(thread);
-    let texts = [row.platform.as_str(), row.actor.as_str(), what, gate, code];
-    let untrusted = [row.tool.as_str(), &row.action, &row.target, &row.detail];
-    let query = texts.iter().chain(&untrusted).fold(query, |query, text| query.bind(storable(text)));
-    query.execute(tx).await.map_err(StoreError::while_doing("writing the audit trail"))?;
-    Ok(())
-}
-
 fn entry(row: &AnyRow) -> Result<AuditEntry, StoreError> {
-    let row = Stored::new("audit", row);
+    let row = Stored::new("audit_payloads", row);
+    let payload: Payload = row.json("body")?;
     Ok(AuditEntry {
         id: row.id().to_owned(),
         at: Wall(row.number("at")?),
-        signal: SignalId::new(row.text("signal")?),
-        thread: row.text("thread")?,
-        platform: Platform::new(row.text("platform")?),
-        actor: ActorId::new(row.text("actor")?),
-        what: row.text("what")?,
-        gate: row.text("gate")?,
-        code: row.text("code")?,
-        tool: row.text("tool")?,
-        action: row.text("action")?,
-        target: row.text("target")?,
-        detail: row.text("detail")?,
+        signal: SignalId::new(payload.signal),
+        thread: payload.thread,
+        platform: Platform::new(payload.platform),
+        actor: ActorId::new(payload.actor),
+        what: payload.what,
+        gate: payload.gate,
+        code: payload.code,
+        tool: payload.tool,
+        action: payload.action,
+        target: payload.target,
+        plan: payload.plan,
+        digest: payload.digest,
+        detail: payload.detail,
     })
 }

@@ -1,5 +1,7 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
-//! is written by `answer/`.
+//! is written by `answer/`, what is said of plans is in `plans.rs`.
+
+pub(in crate::thread) mod plans;
 
 use std::fmt::Write;
 
@@ -16,13 +18,18 @@ use crate::signal::{ActorKind, QuestionId, Signal};
 use crate::text;
 use crate::tool::ToolKind;
 
-use super::Entity;
-use super::prefetch::{Mention, brief, mentions};
-use super::request::Request;
-use super::state::Turn;
+use crate::thread::Entity;
+use crate::thread::prefetch::{Mention, brief, mentions};
+use crate::thread::request::Request;
+use crate::thread::state::Turn;
 
 /// The most characters of somebody's words in a sentence of ours.
 const QUOTE_CHARS_MAX: usize = 120;
+
+/// One line of its own.
+pub(in crate::thread) fn line(text: String) -> Block {
+    Block::Text { text }
+}
 
 fn sentence(text: impl Into<String>) -> Vec<Block> {
     vec![Block::Text { text: text.into() }]
@@ -34,23 +41,23 @@ fn quote(words: &str, mask: &Mask) -> String {
 }
 
 /// What an answer answers, where the question was asked before a restart.
-pub(super) fn asked_before(signal: &Signal, mask: &Mask) -> Block {
+pub(in crate::thread) fn asked_before(signal: &Signal, mask: &Mask) -> Block {
     Block::Text { text: format!("You asked “{}” before I was restarted.", quote(&signal.payload.words(), mask)) }
 }
 
 /// What a gate refused.
-pub(super) fn refused(refusal: &Refusal, mask: &Mask) -> Vec<Block> {
+pub(in crate::thread) fn refused(refusal: &Refusal, mask: &Mask) -> Vec<Block> {
     let failure = refusal.failure();
     answer::failure(&failure, Some(refusal.gate), mask)
 }
 
 /// A message of ours that a gate withheld.
-pub(super) fn withheld(refusal: &Refusal) -> String {
+pub(in crate::thread) fn withheld(refusal: &Refusal) -> String {
     format!("The answer was withheld: a safety rule refused to show it ({}, gate `{}`).", refusal.code, refusal.gate)
 }
 
 /// What no route understands.
-pub(super) fn not_understood(words: &str, near: &[Suggested], mask: &Mask) -> Vec<Block> {
+pub(in crate::thread) fn not_understood(words: &str, near: &[Suggested], mask: &Mask) -> Vec<Block> {
     let mut said = format!(
         "I do not understand “{}”. No model is configured, so I only understand set commands.",
         quote(words, mask)
@@ -65,42 +72,42 @@ pub(super) fn not_understood(words: &str, near: &[Suggested], mask: &Mask) -> Ve
     sentence(said)
 }
 
-pub(super) fn did_you_mean(words: &str, mask: &Mask) -> String {
+pub(in crate::thread) fn did_you_mean(words: &str, mask: &Mask) -> String {
     format!("I do not understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
 }
 
-pub(super) fn question(question: &str, id: &QuestionId, choices: Vec<Choice>) -> Vec<Block> {
+pub(in crate::thread) fn question(question: &str, id: &QuestionId, choices: Vec<Choice>) -> Vec<Block> {
     vec![Block::Text { text: question.to_owned() }, Block::Choices { question: id.clone(), choices }]
 }
 
-pub(super) fn question_is_over() -> Vec<Block> {
+pub(in crate::thread) fn question_is_over() -> Vec<Block> {
     sentence("There is no open question to choose from. Ask again.")
 }
 
-pub(super) fn which_of(name: &str, count: usize) -> String {
+pub(in crate::thread) fn which_of(name: &str, count: usize) -> String {
     let name = text::one_line(name, 64);
-    if count > super::procedure::CHOICES_MAX {
+    if count > crate::thread::procedure::CHOICES_MAX {
         format!(
             "{count} are called “{name}”; here are the first {}. Which one? A number or an id names one exactly.",
-            super::procedure::CHOICES_MAX
+            crate::thread::procedure::CHOICES_MAX
         )
     } else {
         format!("{count} are called “{name}”. Which one?")
     }
 }
 
-pub(super) const fn which_one() -> &'static str {
+pub(in crate::thread) const fn which_one() -> &'static str {
     "Which one?"
 }
 
-pub(super) fn what_is_it(word: &str) -> Vec<Block> {
+pub(in crate::thread) fn what_is_it(word: &str) -> Vec<Block> {
     sentence(format!(
         "I do not know what “{}” is: nothing was spoken of lately. Say its name.",
         text::one_line(word, 64)
     ))
 }
 
-pub(super) fn it_became(word: &str, entity: &Entity) -> String {
+pub(in crate::thread) fn it_became(word: &str, entity: &Entity) -> String {
     format!(
         "“{}” is {} ({}).",
         text::one_line(word, 64),
@@ -109,7 +116,7 @@ pub(super) fn it_became(word: &str, entity: &Entity) -> String {
     )
 }
 
-pub(super) fn entity_choice(entity: &Entity) -> Choice {
+pub(in crate::thread) fn entity_choice(entity: &Entity) -> Choice {
     // Of a process the number is what people know it by; when it began is ours alone.
     let uid = entity
         .id
@@ -121,7 +128,7 @@ pub(super) fn entity_choice(entity: &Entity) -> Choice {
     Choice { label: text::one_line(&entity.name, 40), about }
 }
 
-pub(super) fn resource_choice(resource: &Resource) -> Choice {
+pub(in crate::thread) fn resource_choice(resource: &Resource) -> Choice {
     let alias = resource.aliases.first().map(|alias| format!(" ({alias})")).unwrap_or_default();
     Choice {
         label: text::one_line(&format!("{}{alias}", resource.name), 40),
@@ -130,7 +137,7 @@ pub(super) fn resource_choice(resource: &Resource) -> Choice {
 }
 
 /// A discovery that found nothing: says so, with the nearest names, and suggests no change (PRE-11, C-11).
-pub(super) fn nothing_found(name: &str, gone: bool, answer: &Envelope, mask: &Mask) -> Vec<Block> {
+pub(in crate::thread) fn nothing_found(name: &str, gone: bool, answer: &Envelope, mask: &Mask) -> Vec<Block> {
     let name = quote(name, mask);
     let mut said =
         if gone { format!("{name} is not there any more.") } else { format!("Nothing here is called “{name}”.") };
@@ -143,15 +150,15 @@ pub(super) fn nothing_found(name: &str, gone: bool, answer: &Envelope, mask: &Ma
     sentence(said)
 }
 
-pub(super) fn nothing_to_show() -> Vec<Block> {
+pub(in crate::thread) fn nothing_to_show() -> Vec<Block> {
     sentence("There is nothing to show.")
 }
 
-pub(super) fn took_too_long(limit_ms: u64) -> Vec<Block> {
+pub(in crate::thread) fn took_too_long(limit_ms: u64) -> Vec<Block> {
     sentence(format!("This took longer than {} seconds, so I stopped waiting. Nothing was changed.", limit_ms / 1000))
 }
 
-pub(super) fn was_interrupted(words: &str, mask: &Mask) -> Vec<Block> {
+pub(in crate::thread) fn was_interrupted(words: &str, mask: &Mask) -> Vec<Block> {
     sentence(format!(
         "I could not finish “{}”: I was interrupted. Nothing was changed. Please ask again.",
         quote(words, mask)
@@ -159,7 +166,7 @@ pub(super) fn was_interrupted(words: &str, mask: &Mask) -> Vec<Block> {
 }
 
 /// What the bot answers from its own state.
-pub(super) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>, request: &Request) -> Vec<Block> {
+pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>, request: &Request) -> Vec<Block> {
     match own {
         OwnCommand::Help => help(turn),
         OwnCommand::Status => status(turn),
@@ -168,6 +175,9 @@ pub(super) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>, request: 
         OwnCommand::About => about(route, turn),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
+        OwnCommand::Approvals => plans::approvals(&turn.state.desk),
+        // Decisions and verifications are no answers from the bot's own state; they never come here.
+        OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel | OwnCommand::Verify => nothing_to_show(),
     }
 }
 
@@ -178,7 +188,7 @@ fn help(turn: &Turn<'_>) -> Vec<Block> {
         vec![example, intent.about.clone()]
     });
     vec![
-        Block::Text { text: "I answer these, and what is worded like them. Nothing here changes anything.".to_owned() },
+        Block::Text { text: "I answer these, and what is worded like them. What changes something shows its plan first and waits for a countersignature.".to_owned() },
         Block::Table { columns: vec![column("type"), column("and get")], rows: rows.collect() },
     ]
 }
@@ -192,6 +202,10 @@ fn status(turn: &Turn<'_>) -> Vec<Block> {
     ];
     if let Some(write) = state.fsm.open_write() {
         fields.push(("not verified yet".to_owned(), format!("{} on {}", write.call, write.target)));
+    }
+    let open = turn.state.desk.open().len();
+    if open > 0 {
+        fields.push(("open plans".to_owned(), format!("{open}; `approvals` lists them")));
     }
     fields.push(("model".to_owned(), "none configured".to_owned()));
     for spoke in turn.env.spokes {
@@ -260,7 +274,7 @@ fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
 fn reset(turn: &mut Turn<'_>, request: &Request, keep_pinned: bool) -> Vec<Block> {
     let kept = turn.state.reset(keep_pinned);
     let detail = if keep_pinned { "reset keep" } else { "reset" };
-    let about = super::state::AuditAbout { detail, ..super::state::AuditAbout::default() };
+    let about = crate::thread::state::AuditAbout { detail, ..crate::thread::state::AuditAbout::default() };
     turn.audit("reset", &request.signal, about);
     let open = turn.state.fsm.open_write().is_some();
     sentence(match (open, kept) {

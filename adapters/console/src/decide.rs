@@ -1,0 +1,100 @@
+//! The words that decide the card that is shown on a terminal, and nothing else: which card that is, is kept elsewhere,
+//! and whether the decision counts is for the core to say. No I/O.
+
+use countersign_core::approval::{Digest, PlanId};
+use countersign_core::port::CardChoice;
+use countersign_core::signal::Payload;
+
+/// A card that a person can see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) plan: PlanId,
+    pub(crate) digest: Digest,
+    /// What may be decided about it.
+    pub(crate) choices: Vec<CardChoice>,
+}
+
+/// The word that a choice is typed as, in full.
+pub(crate) const fn word(choice: CardChoice) -> &'static str {
+    match choice {
+        CardChoice::Approve => "approve",
+        CardChoice::Deny => "deny",
+    }
+}
+
+/// What a line decides about this card, where it decides anything: `approve` or `a` alone, `deny` or `d` with any reason.
+pub(crate) fn decision(line: &str, shown: &Shown) -> Option<Payload> {
+    let line = line.trim();
+    let (typed, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let choice = if is_word(typed, "approve") && rest.is_empty() {
+        CardChoice::Approve
+    } else if is_word(typed, "deny") && !names_a_plan(rest) {
+        CardChoice::Deny
+    } else {
+        return None;
+    };
+    let (plan, digest, reason) = (shown.plan.clone(), shown.digest.clone(), rest.trim().to_owned());
+    shown.choices.contains(&choice).then_some(Payload::Decision { plan, digest, choice, reason })
+}
+
+/// Whether this is the word, or its first letter.
+fn is_word(typed: &str, word: &str) -> bool {
+    typed.eq_ignore_ascii_case(word) || typed.eq_ignore_ascii_case(&word[..1])
+}
+
+/// Whether a full id stands in it. Such a line says itself which plan it means, which may be another than the one that is
+/// shown, so that only the core may read it.
+fn names_a_plan(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| PlanId::parse(word).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(choices: &[CardChoice]) -> Shown {
+        Shown { plan: PlanId::from_random(7), digest: Digest::of(b"7"), choices: choices.to_vec() }
+    }
+
+    #[test]
+    fn the_words_that_decide() {
+        let card = shown(&[CardChoice::Approve, CardChoice::Deny]);
+        let table = [
+            ("approve", CardChoice::Approve, ""),
+            ("  Approve ", CardChoice::Approve, ""),
+            ("a", CardChoice::Approve, ""),
+            ("A", CardChoice::Approve, ""),
+            ("deny", CardChoice::Deny, ""),
+            ("D", CardChoice::Deny, ""),
+            ("deny not during the backup", CardChoice::Deny, "not during the backup"),
+            ("d\t Not now: see OPS-7 ", CardChoice::Deny, "Not now: see OPS-7"),
+            ("deny approve", CardChoice::Deny, "approve"),
+        ];
+        for (line, choice, reason) in table {
+            let (plan, digest) = (card.plan.clone(), card.digest.clone());
+            let expected = Payload::Decision { plan, digest, choice, reason: reason.to_owned() };
+            assert_eq!(decision(line, &card), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn everything_else_leaves_it_waiting() {
+        let card = shown(&[CardChoice::Approve, CardChoice::Deny]);
+        let id = "0123456789abcdef0123456789ABCDEF";
+        let with_id =
+            ["approve", "a", "deny", "d", "deny the plan", "deny not it, but"].map(|said| format!("{said} {id}"));
+        let punctuated = [format!("deny {id}: too early"), format!("deny ({id})")];
+        let others =
+            ["", "yes", "no", "1", "approve it", "a b", "approved", "den", "deny, please", "denied", "ä", "cancel"];
+        for line in with_id.iter().chain(&punctuated).map(String::as_str).chain(others) {
+            assert_eq!(decision(line, &card), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_what_the_card_offers_can_be_decided() {
+        assert_eq!(decision("approve", &shown(&[CardChoice::Deny])), None);
+        assert_eq!(decision("deny", &shown(&[CardChoice::Approve])), None);
+        assert!(decision("approve", &shown(&[CardChoice::Approve])).is_some());
+    }
+}

@@ -1,0 +1,136 @@
+//! `countersign audit`: proves the audit trail, or writes it out. Reads the database of the configuration, also beside a
+//! running bot, and changes nothing. What is wrong with a trail is decided by the store.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::json;
+
+use super::setup::configuration;
+use super::{Failed, RunArgs};
+use crate::store::{AuditHead, AuditReport, Store, StoreError};
+
+/// Readable and writable by the owner alone: the trail holds what people did.
+const FILE_MODE: u32 = 0o600;
+
+/// What to do with the trail.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Prove that no row of the audit trail was changed, removed or replaced
+    Verify {
+        /// A head that was printed earlier, SEQ:HASH; at least 16 digits of the hash
+        #[arg(long, value_name = "HEAD")]
+        expect: Option<AuditHead>,
+    },
+    /// Write the audit trail out, one JSON object a line, oldest row first
+    Export {
+        /// Into this file, which must not exist yet [default: standard output]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// Does it.
+pub(super) fn run(args: &RunArgs, command: &AuditCommand) -> Result<(), Failed> {
+    let url = database_url(args).map_err(Failed::Usage)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
+    runtime.block_on(async {
+        let store = Store::open_for_reading(&url).await.map_err(|error| Failed::Usage(error.into()))?;
+        let done = match command {
+            AuditCommand::Verify { expect } => verify(&store, expect.as_ref(), args.json).await,
+            AuditCommand::Export { out } => export(&store, out.as_deref()).await,
+        };
+        store.close().await;
+        done
+    })
+}
+
+/// The database that a bot with the same arguments would use. Takes no lock and creates nothing.
+fn database_url(args: &RunArgs) -> anyhow::Result<String> {
+    let (config, _) = configuration(args)?;
+    Ok(config.store.database_url(&config.data_dir()?)?.expose().to_owned())
+}
+
+async fn verify(store: &Store, expect: Option<&AuditHead>, json: bool) -> Result<(), Failed> {
+    let report = store.verify_audit(expect).await.map_err(|error| Failed::Internal(error.into()))?;
+    match (json, &report.problem) {
+        (true, _) => print(&format!("{}\n", as_json(&report)))?,
+        (false, None) => print(&format!("{}\n", whole(&report)))?,
+        (false, Some(_)) => {}
+    }
+    match report.problem {
+        None => Ok(()),
+        Some(problem) => Err(Failed::NotFine(format!("The audit trail is not whole: {problem}."))),
+    }
+}
+
+/// The sentence for a trail in which nothing is wrong.
+fn whole(report: &AuditReport) -> String {
+    let rows = if report.rows == 1 { "1 row".to_owned() } else { format!("{} rows", report.rows) };
+    let deleted = match report.payloads_deleted {
+        0 => String::new(),
+        1 => " The content of 1 row was deleted.".to_owned(),
+        many => format!(" The contents of {many} rows were deleted."),
+    };
+    format!("The audit trail is whole: {rows}, head {}.{deleted}", report.head)
+}
+
+fn as_json(report: &AuditReport) -> serde_json::Value {
+    let problem = report.problem.as_ref();
+    json!({
+        "whole": problem.is_none(),
+        "rows": report.rows,
+        "payloads_deleted": report.payloads_deleted,
+        "head": report.head.to_string(),
+        "problem": problem.map(|problem| {
+            json!({ "seq": problem.seq, "id": problem.id, "sentence": problem.to_string() })
+        }),
+    })
+}
+
+async fn export(store: &Store, out: Option<&Path>) -> Result<(), Failed> {
+    let exported = match out {
+        None => store.export_audit(&mut BufWriter::new(std::io::stdout())).await,
+        Some(file) => {
+            // Never over another file: an older export may be the only proof of what was changed since.
+            let opened = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(file);
+            let context = || format!("--out: cannot create {}", file.display());
+            let opened = opened.with_context(context).map_err(Failed::Usage)?;
+            store.export_audit(&mut BufWriter::new(opened)).await
+        }
+    };
+    match exported {
+        Ok(_) => Ok(()),
+        // Whoever read it has seen enough.
+        Err(StoreError::Export(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failed::Internal(error.into())),
+    }
+}
+
+fn print(text: &str) -> Result<(), Failed> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Internal(error.into())),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_trail_is_told_in_one_line() {
+        let head: AuditHead = format!("42:{}", "9f".repeat(32)).parse().expect("a head");
+        let of =
+            |rows, payloads_deleted| whole(&AuditReport { rows, payloads_deleted, head: head.clone(), problem: None });
+        insta::assert_snapshot!([of(42, 0), of(1, 1), of(42, 3)].join("\n"), @"
+        The audit trail is whole: 42 rows, head 42:9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f.
+        The audit trail is whole: 1 row, head 42:9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f. The content of 1 row was deleted.
+        The audit trail is whole: 42 rows, head 42:9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f. The contents of 3 rows were deleted.
+        ");
+    }
+}

@@ -1,0 +1,39 @@
+//! `countersign replay FILE`: plays a recording through the real engine, over a store of its own in a temporary folder, and
+//! prints every decision.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::setup::Setup;
+use super::{Failed, RunArgs};
+use crate::access::ConsoleOwner;
+use crate::replay::{header, play};
+use crate::store::{Store, sqlite_url};
+
+/// Plays it.
+pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
+    let setup = Setup::read(args).map_err(Failed::Usage)?;
+    let opened = File::open(file).with_context(|| format!("cannot open the recording {}", file.display()));
+    let mut lines = BufReader::new(opened.map_err(Failed::Usage)?);
+    let mut first = String::new();
+    lines
+        .read_line(&mut first)
+        .with_context(|| format!("cannot read the recording {}", file.display()))
+        .map_err(Failed::Usage)?;
+    let header = header(&first).with_context(|| file.display().to_string()).map_err(Failed::Usage)?;
+    let rights = Box::new(ConsoleOwner::new(header.owner.platform, header.owner.id));
+    let world = setup.world(rights, Box::new(Vec::new));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
+    runtime.block_on(async {
+        let folder = tempfile::tempdir().context("a temporary folder is needed").map_err(Failed::Internal)?;
+        let url = sqlite_url(&folder.path().join("replay.db")).map_err(|error| Failed::Internal(error.into()))?;
+        let store = Store::open(&url).await.map_err(|error| Failed::Internal(error.into()))?;
+        let played = play(lines, world, store.clone(), std::io::stdout()).await;
+        store.close().await;
+        played.with_context(|| file.display().to_string()).map_err(Failed::Usage)
+    })
+}

@@ -1,0 +1,141 @@
+//! What several subcommands need before anything starts: the configuration, what is declared, and the world that every
+//! step looks at. Whatever is wrong is found out here.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+
+use anyhow::Context;
+use countersign_core::env::{Limits, OwnDeployment, Vault};
+use countersign_core::port::Rights;
+use countersign_core::route::{ExactRoutes, Intents};
+use countersign_core::secrets::Mask;
+use countersign_core::tool::Registry;
+
+use super::RunArgs;
+use crate::config::{Config, LoadOptions, Override};
+use crate::engine::{SpokesView, World};
+use crate::telemetry;
+
+/// The built-in declarations: part of the program, so that it runs from anywhere.
+const TOOLS: [(&str, &str); 1] = [("config/tools/host.toml", include_str!("../../config/tools/host.toml"))];
+const INTENTS: (&str, &str) = ("config/intents.toml", include_str!("../../config/intents.toml"));
+
+/// Everything that was found in order.
+pub(super) struct Setup {
+    pub(super) config: Config,
+    pub(super) data_dir: PathBuf,
+    /// What belongs to the bot itself.
+    pub(super) own: Vec<PathBuf>,
+    pub(super) mask: Arc<Mask>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) intents: Intents,
+}
+
+/// The configuration that these arguments lead to, and what it was read with. Reads files.
+pub(super) fn configuration(args: &RunArgs) -> anyhow::Result<(Config, LoadOptions)> {
+    let data = args.data.as_ref().map(|data| Override {
+        flag: "--data",
+        key: "store.data",
+        value: data.to_string_lossy().into_owned(),
+    });
+    let options = LoadOptions::from_process(args.config.clone(), data.into_iter().collect())
+        .context("failed to find the working directory")?;
+    Ok((Config::load(&options)?, options))
+}
+
+impl Setup {
+    /// Reads the configuration and everything that it names, and begins to log. Reads files, starts nothing.
+    pub(super) fn read(args: &RunArgs) -> anyhow::Result<Self> {
+        let (config, options) = configuration(args)?;
+        let mask = Arc::new(Mask::new(config.secrets()));
+        let interactive = std::io::IsTerminal::is_terminal(&std::io::stderr()) || !args.json;
+        telemetry::start(&config.log, interactive, Arc::clone(&mask))?;
+        let registry = Arc::new(load_tools(&config)?);
+        let intents = load_intents(&config, &registry)?;
+        let data_dir = config.data_dir()?;
+        let config_file = args.config.clone().or_else(|| Some(options.cwd.join("countersign.toml")));
+        let own = own_paths(&config, config_file, &data_dir);
+        Ok(Self { config, data_dir, own, mask, registry, intents })
+    }
+
+    /// The world, for these rights.
+    pub(super) fn world(&self, rights: Box<dyn Rights>, spokes: SpokesView) -> World {
+        let limits = &self.config.limits;
+        let routes = usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX);
+        World {
+            registry: Arc::clone(&self.registry),
+            intents: self.intents.clone(),
+            rights,
+            limits: Limits {
+                turns_max: limits.turns,
+                request_ms_max: u64::from(limits.request_seconds) * 1000,
+                recently_ms: u64::from(limits.recently_minutes) * 60_000,
+                plan_ms_max: u64::from(limits.plan_minutes) * 60_000,
+                permit_ms: u64::from(limits.permit_seconds) * 1000,
+                egress_allowed: Vec::new(),
+            },
+            own: own_deployment(&self.own),
+            vault: Vault::default(),
+            mask: Arc::clone(&self.mask),
+            spokes,
+            exact: RwLock::new(ExactRoutes::new(routes)),
+        }
+    }
+}
+
+/// What belongs to the bot itself: its data and its configuration.
+fn own_paths(config: &Config, config_file: Option<PathBuf>, data: &Path) -> Vec<PathBuf> {
+    let url = config.store.database_url(data).ok();
+    let file =
+        url.as_ref().and_then(|url| url.expose().strip_prefix("sqlite:")).map(|file| file.trim_start_matches("//"));
+    let database = file.and_then(|file| file.split('?').next()).map(PathBuf::from);
+    let named = [
+        config_file,
+        config.store.url_file.clone(),
+        config.intents.file.clone(),
+        config.tools.dir.clone(),
+        database,
+        Some(data.to_owned()),
+    ];
+    named.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
+}
+
+/// The same, also by the names that it really has.
+fn own_deployment(own: &[PathBuf]) -> OwnDeployment {
+    let real = own.iter().filter_map(|path| std::fs::canonicalize(path).ok());
+    OwnDeployment { paths: own.iter().cloned().chain(real).collect(), resources: Vec::new() }
+}
+
+fn load_tools(config: &Config) -> anyhow::Result<Registry> {
+    let mut files: Vec<(String, String)> =
+        TOOLS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    if let Some(dir) = &config.tools.dir {
+        files.extend(tool_files(dir)?);
+    }
+    let files = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    Ok(Registry::load(files)?)
+}
+
+fn tool_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let listed = std::fs::read_dir(dir).with_context(|| format!("tools.dir: cannot list {}", dir.display()))?;
+    let mut paths: Vec<PathBuf> = listed
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    paths.sort();
+    paths.into_iter().map(|path| Ok((path.display().to_string(), read("tools.dir", &path)?))).collect()
+}
+
+fn load_intents(config: &Config, registry: &Registry) -> anyhow::Result<Intents> {
+    let mut files = Vec::new();
+    if let Some(file) = &config.intents.file {
+        files.push((file.display().to_string(), read("intents.file", file)?));
+    }
+    // The team's own come first, so that they may be more particular than the built-in ones.
+    files.push((INTENTS.0.to_owned(), INTENTS.1.to_owned()));
+    Ok(Intents::load(files.iter().map(|(name, text)| (name.as_str(), text.as_str())), registry)?)
+}
+
+fn read(key: &str, path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("{key}: cannot read {}", path.display()))
+}

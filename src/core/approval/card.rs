@@ -1,0 +1,90 @@
+//! The card: what people see before they countersign. Drawn from the canonical bytes alone, and whole; what cannot be
+//! shown whole cannot be approved (AC-16). All text in it is escaped.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::{Frozen, Plan};
+use crate::port::{Block, CardChoice};
+use crate::text;
+
+/// The most bytes of text on a card (DESIGN.md section 4).
+pub const CARD_BYTES_MAX: usize = 8 * 1024;
+
+/// Draws the card, or says why it cannot be shown whole.
+pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
+    // Read from the bytes once more, so that nothing but them can stand on a card.
+    let plan: Plan =
+        serde_json::from_str(frozen.bytes()).map_err(|error| format!("the plan cannot be read: {error}"))?;
+    let mut blocks = vec![
+        Block::Text { text: format!("Countersign this? {}", shown(&plan.title)) },
+        Block::Fields { fields: fields(&plan, frozen) },
+    ];
+    blocks.extend(plan.preview.as_deref().map(|preview| Block::Code { text: block_text(preview) }));
+    if plan.alone {
+        let text = "You asked for this yourself. On the console its owner may countersign alone; the record says so.";
+        blocks.push(Block::Text { text: text.to_owned() });
+    }
+    let bytes: usize = blocks.iter().map(bytes_of).sum();
+    if bytes > CARD_BYTES_MAX {
+        return Err(format!("it takes {bytes} bytes to show, and a card has {CARD_BYTES_MAX}"));
+    }
+    let choices = vec![CardChoice::Approve, CardChoice::Deny];
+    blocks.push(Block::Card { plan: plan.id, digest: frozen.digest().clone(), choices });
+    Ok(blocks)
+}
+
+fn fields(plan: &Plan, frozen: &Frozen) -> Vec<(String, String)> {
+    let mut fields = vec![("Does".to_owned(), shown(&plan.call())), ("To".to_owned(), shown(plan.target.as_str()))];
+    if !plan.target_about.is_empty() {
+        fields.push(("That is".to_owned(), shown(&plan.target_about)));
+    }
+    // What the preview shows line by line is not repeated as one long argument.
+    let previewed = |value: &Value| plan.preview.is_some() && value.as_str().is_some_and(|text| text.contains('\n'));
+    for (name, value) in plan.args.iter().filter(|(_, value)| !previewed(value)) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        fields.push((format!("With {}", shown(name)), shown(&value)));
+    }
+    let before: Vec<String> = plan.before.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    if !before.is_empty() {
+        fields.push(("Only while".to_owned(), shown(&before.join(", "))));
+    }
+    fields.push(("Then expects".to_owned(), shown(&expected(plan))));
+    fields.push(("Risk".to_owned(), plan.risk.as_str().to_owned()));
+    if plan.tainted {
+        fields.push(("Careful".to_owned(), "proposed after reading text that nobody vouches for".to_owned()));
+    }
+    fields.push(("Why".to_owned(), shown(&plan.because)));
+    fields.push(("Until".to_owned(), crate::answer::time(plan.expires_at)));
+    fields.push(("Plan".to_owned(), format!("{} ({})", plan.id, frozen.digest().short())));
+    fields
+}
+
+fn expected(plan: &Plan) -> String {
+    if plan.expect.absent {
+        return "it is gone".to_owned();
+    }
+    let equals = plan.expect.equals.iter().map(|(path, value)| format!("{path} {value}"));
+    let changed = plan.expect.changed.iter().map(|path| format!("another {path}"));
+    let all: Vec<String> = equals.chain(changed).collect();
+    if all.is_empty() { "it is still there".to_owned() } else { all.join(", ") }
+}
+
+/// Untrusted text on one line: whole, escaped, and harmless.
+fn shown(untrusted: &str) -> String {
+    text::defuse_mentions(&text::one_line(untrusted, usize::MAX))
+}
+
+/// Untrusted text of several lines: whole, each line escaped.
+fn block_text(untrusted: &str) -> String {
+    let mut out = String::new();
+    for line in untrusted.lines() {
+        let _infallible = writeln!(out, "{}", text::defuse_mentions(&text::escape(line)));
+    }
+    out.trim_end_matches('\n').to_owned()
+}
+
+fn bytes_of(block: &Block) -> usize {
+    crate::gate::texts_of(block).iter().map(|text| text.len()).sum()
+}

@@ -1,0 +1,93 @@
+//! The one function that may decide a plan (DESIGN.md section 4): it looks at who clicked, what they may do now, and where
+//! the plan stands. It changes nothing, so that a refused click leaves the plan as it was.
+
+use super::{Digest, Filed, PlanId, PlanState, Risk};
+use crate::envelope::Code;
+use crate::gate::Refusal;
+use crate::port::{Right, Rights};
+use crate::signal::{Actor, ActorKind, ThreadKey};
+
+/// What somebody wants done with a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// To countersign it.
+    Approve,
+    /// To say no.
+    Deny,
+    /// To take it back.
+    Cancel,
+}
+
+impl Verb {
+    /// The word for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Deny => "deny",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+/// A decision as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Which plan, by its full id.
+    pub plan: PlanId,
+    /// The digest that the click carried, where it carried one.
+    pub digest: Option<Digest>,
+    /// What.
+    pub verb: Verb,
+    /// Why; may be empty.
+    pub reason: String,
+}
+
+/// A decision that may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// The requester decides alone, by a policy that allows it.
+    pub waiver: bool,
+}
+
+/// Judges one decision. A plan whose time is over has been moved to EXPIRED
+/// before. The actor is the one of the click, with the
+/// rights they hold now; nobody else's rights count (invariant 4).
+pub fn judge(
+    ask: &Ask,
+    filed: &Filed,
+    (actor, thread): (&Actor, &ThreadKey),
+    rights: &dyn Rights,
+) -> Result<Allowed, Box<Refusal>> {
+    let plan = filed.frozen.plan();
+    if actor.kind != ActorKind::Human {
+        return Err(refuse(Code::Forbidden, "only a person with an account of their own decides".to_owned()));
+    }
+    if *thread != plan.thread {
+        return Err(refuse(Code::Forbidden, "this plan is decided in the thread that asked for it".to_owned()));
+    }
+    if ask.digest.as_ref().is_some_and(|digest| digest != filed.frozen.digest()) {
+        return Err(refuse(Code::PolicyBlocked, "that decision is about another version of this plan".to_owned()));
+    }
+    let is_requester = actor.id == plan.requester.id && thread.platform == plan.thread.platform;
+    let may_decide = rights.may(actor, thread, &Right::Decide(plan.risk, plan.target.clone()));
+    let may = may_decide || (ask.verb == Verb::Cancel && is_requester);
+    if !may {
+        return Err(refuse(Code::Forbidden, format!("you may not {} this plan", ask.verb.as_str())));
+    }
+    // Only after the right: a stranger does not learn what became of a plan.
+    let stands =
+        filed.state() == PlanState::Pending || (ask.verb == Verb::Cancel && filed.state() == PlanState::Approved);
+    if !stands {
+        return Err(refuse(Code::FsmBlocked, format!("this plan is {} already", filed.state().as_str())));
+    }
+    let four_eyes = ask.verb == Verb::Approve && is_requester && plan.risk >= Risk::Medium;
+    if four_eyes && !(plan.alone && rights.may_decide_alone(actor, thread, plan.risk)) {
+        let message = "somebody else has to countersign what you asked for yourself".to_owned();
+        return Err(refuse(Code::Forbidden, message));
+    }
+    Ok(Allowed { waiver: four_eyes })
+}
+
+fn refuse(code: Code, message: String) -> Box<Refusal> {
+    Box::new(Refusal { gate: "decision", code, message, details: crate::envelope::Details::default() })
+}

@@ -1,0 +1,272 @@
+//! The plans of one thread, as the thread knows them: what stands in the store, moved on in step with it. It keeps the
+//! open ones and the last closed ones, so that a late click hears what became of its plan.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Frozen, PlanId, PlanState, may_become};
+use crate::signal::{Actor, Mono, Now, Platform, SignalId, Wall};
+
+/// How many closed plans a thread remembers.
+pub const CLOSED_MAX: usize = 32;
+
+/// Who decided, when and how (AC-26).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decided {
+    /// Which platform the actor's id belongs to.
+    pub platform: Platform,
+    /// The person, by immutable id.
+    pub by: Actor,
+    /// The click or message.
+    pub signal: SignalId,
+    /// When.
+    pub at: Wall,
+    /// Whether the requester decided alone, by a policy that allows it.
+    pub waiver: bool,
+    /// Why, where it was denied or taken back.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+/// Everything about a plan that changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// Where it stands.
+    pub state: PlanState,
+    /// Rises with each move; a move names the version that it starts from.
+    pub version: u64,
+    /// The decision, once there is one.
+    pub decided: Option<Decided>,
+    /// From when on it can certainly no longer act: its permit has expired and its own time limit has passed. Set when it
+    /// begins to execute.
+    pub over_at: Option<Wall>,
+    /// How often its verification was tried in vain.
+    pub looks: u32,
+    /// When its verification is tried next, where it is not just under way.
+    pub next_look: Option<Wall>,
+}
+
+impl Standing {
+    /// As it is filed.
+    pub const fn new() -> Self {
+        Self { state: PlanState::Pending, version: 0, decided: None, over_at: None, looks: 0, next_look: None }
+    }
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A plan with its standing: one row of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filed {
+    /// What it is.
+    pub frozen: Frozen,
+    /// Where it stands.
+    pub standing: Standing,
+}
+
+impl Filed {
+    /// Its id.
+    pub const fn id(&self) -> &PlanId {
+        &self.frozen.plan().id
+    }
+
+    /// Where it stands.
+    pub const fn state(&self) -> PlanState {
+        self.standing.state
+    }
+}
+
+/// One compare-and-set: from a version to a standing. It changes exactly one row or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Which plan.
+    pub plan: PlanId,
+    /// What is changed: the key of "one write in flight per target".
+    pub target: crate::resource::ResourceId,
+    /// Where it must stand.
+    pub from: PlanState,
+    /// With which version.
+    pub version: u64,
+    /// Where it then stands; its version is one more.
+    pub to: Standing,
+}
+
+/// A plan on the desk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Kept {
+    filed: Filed,
+    /// When it expires by the stopwatch: a clock on the wall that is set back must not give it more time.
+    expires: Mono,
+    /// When a begun change can certainly not act any more, by the stopwatch: a clock on the wall that is set forward must
+    /// not have it looked at too early.
+    over: Option<Mono>,
+    /// The order of coming.
+    n: u64,
+}
+
+/// The plans of one thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Desk {
+    kept: BTreeMap<PlanId, Kept>,
+    next: u64,
+}
+
+impl Desk {
+    /// Puts a plan on the desk, or what the store knows of it in place of what is there.
+    pub fn put(&mut self, filed: Filed, now: Now) {
+        let plan = filed.frozen.plan();
+        let lifetime = plan.expires_at.0.saturating_sub(plan.requested_at.0).max(0);
+        let left = plan.expires_at.0.saturating_sub(now.wall.0).clamp(0, lifetime);
+        let expires = Mono(now.mono.0.saturating_add(left.unsigned_abs()));
+        let (n, expires, known_over) = match self.kept.get(&plan.id) {
+            Some(known) => (known.n, known.expires, known.over),
+            None => (self.next, expires, None),
+        };
+        let over = known_over.or_else(|| over_by_stopwatch(&filed.standing, now));
+        self.next = self.next.saturating_add(1);
+        self.kept.insert(plan.id.clone(), Kept { filed, expires, over, n });
+        self.forget_oldest_closed();
+    }
+
+    /// A plan by its full id.
+    pub fn get(&self, id: &PlanId) -> Option<&Filed> {
+        self.kept.get(id).map(|kept| &kept.filed)
+    }
+
+    /// The open plans, oldest first.
+    pub fn open(&self) -> Vec<&Filed> {
+        let mut open: Vec<&Kept> = self.kept.values().filter(|kept| kept.filed.state().is_open()).collect();
+        open.sort_by_key(|kept| kept.n);
+        open.into_iter().map(|kept| &kept.filed).collect()
+    }
+
+    /// The plan that was, or may have been, begun and is not verified. A thread has at most one, because the workflow
+    /// begins no second one.
+    pub fn holding(&self) -> Option<&Filed> {
+        self.kept.values().map(|kept| &kept.filed).find(|filed| filed.state().holds_target())
+    }
+
+    /// Whether a plan's time is over, by either clock.
+    pub fn is_expired(&self, id: &PlanId, now: Now) -> bool {
+        #[cfg(test)]
+        if crate::step::broken::is(crate::step::broken::Break::Expiry) {
+            return false;
+        }
+        self.kept.get(id).is_none_or(|kept| now.wall >= kept.filed.frozen.plan().expires_at || now.mono >= kept.expires)
+    }
+
+    /// Whether a change that was begun may still act, by either clock: until then a look at its target proves nothing.
+    pub fn may_still_act(&self, id: &PlanId, now: Now) -> bool {
+        self.kept.get(id).is_some_and(|kept| {
+            let by_wall = kept.filed.standing.over_at.is_some_and(|over| now.wall < over);
+            let by_stopwatch = kept.over.is_some_and(|over| now.mono < over);
+            kept.filed.state() != PlanState::Unverified && (by_wall || by_stopwatch)
+        })
+    }
+
+    /// Moves a plan, where it may be moved like this, and returns the compare-and-set that the store must make. None, and
+    /// nothing changes, where the plan is unknown or the move is not in the table.
+    pub fn shift(&mut self, id: &PlanId, to: PlanState, now: Now, change: impl FnOnce(&mut Standing)) -> Option<Move> {
+        let kept = self.kept.get_mut(id)?;
+        let filed = &mut kept.filed;
+        let from = filed.standing.state;
+        if !may_become(from, to) {
+            return None;
+        }
+        let version = filed.standing.version;
+        change(&mut filed.standing);
+        filed.standing.state = to;
+        filed.standing.version = version.saturating_add(1);
+        if to == PlanState::Executing {
+            kept.over = over_by_stopwatch(&filed.standing, now);
+        }
+        let target = filed.frozen.plan().target.clone();
+        let moved = Move { plan: id.clone(), target, from, version, to: filed.standing.clone() };
+        self.forget_oldest_closed();
+        Some(moved)
+    }
+
+    /// The plan that time will move next, and when: one that expires, or one whose verification is to be tried (again).
+    /// `at_work` is being worked on and is left alone.
+    pub fn next_due(&self, at_work: Option<&PlanId>) -> Option<(Due, PlanId)> {
+        let waiting = self.kept.values().filter(|kept| Some(kept.filed.id()) != at_work);
+        let due = waiting.filter_map(|kept| Some((kept.due()?, kept.filed.id().clone())));
+        due.min_by_key(|(due, _)| due.wall())
+    }
+
+    fn forget_oldest_closed(&mut self) {
+        let mut closed: Vec<(u64, PlanId)> = self
+            .kept
+            .iter()
+            .filter(|(_, kept)| !kept.filed.state().is_open())
+            .map(|(id, kept)| (kept.n, id.clone()))
+            .collect();
+        closed.sort();
+        let over = closed.len().saturating_sub(CLOSED_MAX);
+        for (_, id) in closed.into_iter().take(over) {
+            self.kept.remove(&id);
+        }
+    }
+}
+
+/// How long a begun change may still act, on the stopwatch. After a restart only the clock on the wall tells.
+fn over_by_stopwatch(standing: &Standing, now: Now) -> Option<Mono> {
+    let left = standing.over_at?.0.saturating_sub(now.wall.0).max(0);
+    Some(Mono(now.mono.0.saturating_add(left.unsigned_abs())))
+}
+
+/// When something is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// An expiry: by whichever clock comes first.
+    Either(Wall, Mono),
+    /// A look: not before both. Where the stopwatch knows nothing, the clock on the wall alone tells.
+    Both(Wall, Option<Mono>),
+}
+
+impl Due {
+    /// What the clock on the wall says then.
+    pub const fn wall(self) -> Wall {
+        match self {
+            Self::Either(wall, _) | Self::Both(wall, _) => wall,
+        }
+    }
+
+    /// For how long nothing has to be done, in milliseconds.
+    pub fn wait_ms(self, wall: Wall, mono: Mono) -> u64 {
+        let by_wall = u64::try_from(self.wall().0.saturating_sub(wall.0)).unwrap_or(0);
+        match self {
+            Self::Either(_, at) => by_wall.min(at.since(mono)),
+            Self::Both(_, at) => at.map_or(by_wall, |at| by_wall.max(at.since(mono))),
+        }
+    }
+}
+
+impl Kept {
+    fn due(&self) -> Option<Due> {
+        let standing = &self.filed.standing;
+        match standing.state {
+            PlanState::Pending | PlanState::Approved => {
+                Some(Due::Either(self.filed.frozen.plan().expires_at, self.expires))
+            }
+            // An executing plan that nobody works on was left by a process that ended; its outcome is unknown.
+            PlanState::Executing => standing.over_at.map(|wall| Due::Both(wall, self.over)),
+            PlanState::Unverified => standing.next_look.or(standing.over_at).map(|wall| Due::Both(wall, None)),
+            // Never before it may be looked at: a clock that is set back would else be asked again at once, for ever.
+            PlanState::Unknown => standing.next_look.max(standing.over_at).map(|wall| Due::Both(wall, self.over)),
+            PlanState::Verified(_)
+            | PlanState::Denied
+            | PlanState::Expired
+            | PlanState::Cancelled
+            | PlanState::Refused(_)
+            | PlanState::Failed => None,
+        }
+    }
+}

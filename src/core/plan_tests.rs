@@ -1,0 +1,455 @@
+//! A change, from the words that ask for it to the fresh read that verifies it, and every way in which it does not come
+//! about: told as conversations in one thread, with the store's part played by the testkit.
+
+use serde_json::json;
+
+use crate::approval::{Filed, Outcome, PlanId, PlanState};
+use crate::effect::Input;
+use crate::envelope::{Code, Details, Envelope};
+use crate::gate::ToolCall;
+use crate::port::CardChoice;
+use crate::signal::{Actor, ActorId, ActorKind, OURSELVES, Payload, Signal};
+use crate::testkit::{Told, World, signal, thread_key};
+
+/// Asks for a restart and returns its plan.
+fn asked(world: &mut World) -> PlanId {
+    let told = world.say("restart nginx");
+    assert!(told.said.contains("Countersign this? restart nginx"), "{}", told.said);
+    newest(world).id().clone()
+}
+
+fn newest(world: &World) -> Filed {
+    // Here an id is the number of its step, so that the last one is the newest.
+    world.files.rows.values().next_back().expect("a plan").clone()
+}
+
+fn state(world: &World, plan: &PlanId) -> PlanState {
+    world.files.rows.get(plan).expect("filed").state()
+}
+
+/// What the service is after a restart.
+fn restarted(world: &mut World) {
+    world.answers("lab_control.restart", json!({ "done": true }));
+    world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "running", "run": "2" }));
+}
+
+fn says(world: &mut World, actor: &str, text: &str) -> Told {
+    let id = format!("{actor}-{}", world.now().seed);
+    world.hear(signal(&id, actor, text))
+}
+
+fn presses(world: &mut World, actor: &str, plan: &PlanId, choice: CardChoice) -> Told {
+    let digest = world.files.rows.get(plan).expect("filed").frozen.digest().clone();
+    let id = format!("{actor}-{}", world.now().seed);
+    let payload = Payload::Decision { plan: plan.clone(), digest, choice, reason: String::new() };
+    world.hear(Signal { payload, ..signal(&id, actor, "") })
+}
+
+fn due(world: &mut World, plan: &PlanId) -> Told {
+    let id = format!("due-{}", world.now().seed);
+    let actor = Actor { id: ActorId::new(OURSELVES), kind: ActorKind::Service, display: OURSELVES.to_owned() };
+    world.hear(Signal { payload: Payload::Due { plan: plan.clone() }, actor, depth: 1, ..signal(&id, "", "") })
+}
+
+fn writes(told: &Told) -> Vec<&ToolCall> {
+    told.calls.iter().filter(|call| call.warrant.is_some()).collect()
+}
+
+/// The plan's id and digest are random; texts are compared without them.
+fn plain(told: &Told, world: &World) -> String {
+    let mut said = told.said.clone();
+    for filed in world.files.rows.values() {
+        said = said.replace(filed.id().as_str(), "PLAN").replace(filed.frozen.digest().short(), "DIGEST");
+    }
+    said
+}
+
+#[test]
+fn a_change_is_asked_for_countersigned_done_and_verified() {
+    let mut world = World::with_fleet();
+    let told = world.say("restart nginx");
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    ? Countersign this? restart nginx
+    Does: lab_control.restart
+    To: service:web-1:nginx
+    Only while: run 1
+    Then expects: state running, another run
+    Risk: medium
+    Why: asked by ann: restart nginx
+    Until: 2023-11-14 22:28:20 UTC
+    Plan: PLAN (DIGEST)
+    [Approve, Deny]
+    "#);
+    let plan = newest(&world).id().clone();
+    restarted(&mut world);
+    let told = says(&mut world, "bob", &format!("approve {plan}"));
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    Done and verified: restart nginx. A fresh read shows what was expected.
+    state: running (as expected)
+    run: 2 (as expected)
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected));
+    let calls: Vec<String> = told.calls.iter().map(ToolCall::name).collect();
+    assert_eq!(calls, ["lab_find.service", "lab_control.restart", "lab_read.status"]);
+}
+
+#[test]
+fn a_denied_plan_is_never_carried_out() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let told = says(&mut world, "bob", &format!("deny {plan} Not during the sale"));
+    insta::assert_snapshot!(plain(&told, &world), @"Denied: restart nginx. Reason: Not during the sale. Nothing was changed.");
+    restarted(&mut world);
+    let told = says(&mut world, "bob", &format!("approve {plan}"));
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: This plan is denied already.
+    (FSM_BLOCKED, gate `decision`)
+    It is denied; bob decided at 2023-11-14 22:13:20 UTC: Not during the sale.
+    "#);
+    assert_eq!((writes(&told).len(), state(&world, &plan)), (0, PlanState::Denied));
+}
+
+#[test]
+fn a_second_click_does_nothing_and_says_what_happened() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    assert_eq!(writes(&presses(&mut world, "bob", &plan, CardChoice::Approve)).len(), 1);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    assert!(writes(&told).is_empty());
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: This plan is verified already.
+    (FSM_BLOCKED, gate `decision`)
+    It is verified; bob decided at 2023-11-14 22:13:20 UTC.
+    "#);
+}
+
+#[test]
+fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let short = plan.as_str().get(..12).expect("32 digits").to_owned();
+    let told: Vec<String> = [
+        ("eve", format!("approve {plan}")),
+        ("ann", format!("approve {plan}")),
+        ("bob", format!("approve {short}")),
+        ("bob", "approve".to_owned()),
+        ("bob", "approve 00000000000000000000000000000000".to_owned()),
+    ]
+    .into_iter()
+    .map(|(who, words)| {
+        let told = says(&mut world, who, &words);
+        assert!(writes(&told).is_empty() && told.calls.is_empty(), "{words}");
+        plain(&told, &world)
+    })
+    .collect();
+    insta::assert_snapshot!(told.join("---\n"), @r#"
+    refused: You may not talk to me here; somebody who administers me can change that.
+    (FORBIDDEN, gate `actor`)
+    ---
+    refused: Somebody else has to countersign what you asked for yourself.
+    (FORBIDDEN, gate `decision`)
+    ---
+    ? Say which plan to approve, by its full id:
+      approve PLAN - restart nginx
+    ---
+    ? Say which plan to approve, by its full id:
+      approve PLAN - restart nginx
+    ---
+    refused: No plan of this thread has this id.
+    (NOT_FOUND, gate `decision`)
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Pending);
+    // Neither does a bot, even with a person's id, nor a click that saw another version of the card.
+    let mut bot = signal("bot", "bob", &format!("approve {plan}"));
+    bot.actor.kind = ActorKind::Bot;
+    assert!(world.hear(bot).calls.is_empty());
+    let digest = crate::approval::Digest::claimed("0".repeat(64));
+    let payload = Payload::Decision { plan: plan.clone(), digest, choice: CardChoice::Approve, reason: String::new() };
+    assert!(world.hear(Signal { payload, ..signal("stale", "bob", "") }).calls.is_empty());
+    let mut elsewhere = signal("elsewhere", "bob", &format!("approve {plan}"));
+    elsewhere.thread = thread_key("another");
+    assert!(world.hear(elsewhere).calls.is_empty(), "a plan is decided where it was asked for");
+    assert_eq!(state(&world, &plan), PlanState::Pending);
+}
+
+#[test]
+fn a_plan_survives_a_restart_and_is_still_looked_at_afresh() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    world.restart();
+    assert!(world.state.resolved().is_empty(), "what was discovered is gone");
+    restarted(&mut world);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected), "{}", told.said);
+}
+
+#[test]
+fn what_drifted_is_refused_and_shown() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    for resource in &mut world.script.resources {
+        if resource.name == "nginx" {
+            resource.attrs.insert("run".to_owned(), "7".to_owned());
+        }
+    }
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: Not done: restart nginx.
+    Its run was 1 when the plan was made and is 7 now.
+    (DRIFTED, gate `carry`)
+    Nothing was changed.
+    "#);
+    assert_eq!((writes(&told).len(), state(&world, &plan)), (0, PlanState::Refused(Code::Drifted)));
+    let plan = asked(&mut world);
+    world.script.resources.retain(|resource| resource.name != "nginx");
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: Not done: restart nginx.
+    `nginx` is not there any more, or is another one now.
+    (DRIFTED, gate `carry`)
+    Nothing was changed.
+    "#);
+    assert_eq!((writes(&told).len(), state(&world, &plan)), (0, PlanState::Refused(Code::Drifted)));
+}
+
+#[test]
+fn a_plan_expires_by_either_clock_and_its_time_is_not_extended_by_a_restart() {
+    let mut world = World::with_fleet();
+    let lifetime = world.limits.plan_ms_max;
+    let plan = asked(&mut world);
+    world.pass(lifetime - 1);
+    world.restart();
+    assert!(due(&mut world, &plan).said.is_empty(), "not yet");
+    world.pass(1);
+    let told = due(&mut world, &plan);
+    insta::assert_snapshot!(plain(&told, &world), @"Expired: restart nginx. Nobody decided in time. Nothing was changed. Ask again if it is still wanted.");
+    assert_eq!(state(&world, &plan), PlanState::Expired);
+    // A clock that is set back gives no more time.
+    let plan = asked(&mut world);
+    world.wall -= 1_000_000_000;
+    world.clock += lifetime;
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    assert!(told.calls.is_empty(), "{}", told.said);
+    assert_eq!(state(&world, &plan), PlanState::Expired);
+}
+
+#[test]
+fn a_change_that_did_not_take_is_told_as_it_is() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    world.answers("lab_control.restart", json!({ "done": true }));
+    world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "stopped", "run": "2" }));
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
+    state: stopped, expected running
+    run: 2 (as expected)
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::Differs));
+    assert!(!told.said.contains("Done and verified"));
+}
+
+fn unreachable_read(world: &mut World) {
+    let down = Envelope::failed(Code::ExecutionFailed, "the tool server is down", true, Details::default());
+    world.script.answers.insert("lab_read.status".to_owned(), down);
+}
+
+#[test]
+fn what_cannot_be_read_stays_unverified_until_it_can() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let other = {
+        says(&mut world, "ann", "restart postgres");
+        newest(&world).id().clone()
+    };
+    restarted(&mut world);
+    unreachable_read(&mut world);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    failed: Not verified: restart nginx. Its target could not be read: the tool server is down
+    Nothing else is changed in this thread until it can be read. I try again at 2023-11-14 22:13:30 UTC, or type `verify`.
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Unverified);
+    // Nothing else is changed, the click is not used up, reading goes on and says what is open, and no reset ends it.
+    let told = presses(&mut world, "bob", &other, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: `lab_control.restart` on `service:web-1:nginx` is not verified yet; this plan goes on waiting.
+    (FSM_BLOCKED, gate `decision`)
+    What to do: type `verify`, then approve again.
+    "#);
+    assert_eq!((writes(&told).len(), state(&world, &other)), (0, PlanState::Pending));
+    insta::assert_snapshot!(world.say("load").said, @r#"
+    Not verified yet: lab_control.restart on service:web-1:nginx.
+    The load is 0.5.
+    "#);
+    world.say("reset");
+    world.restart();
+    assert!(presses(&mut world, "bob", &other, CardChoice::Approve).calls.is_empty());
+    world.pass(world.limits.plan_ms_max / 2);
+    restarted(&mut world);
+    let told = due(&mut world, &plan);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    Done and verified: restart nginx. A fresh read shows what was expected.
+    state: running (as expected)
+    run: 2 (as expected)
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected));
+    assert_eq!(writes(&presses(&mut world, "bob", &other, CardChoice::Approve)).len(), 1);
+}
+
+#[test]
+fn an_unknown_outcome_is_said_and_looked_at_only_when_it_can_no_longer_happen() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let details = Details { outcome_unknown: true, ..Details::default() };
+    let silent = Envelope::failed(Code::Timeout, "no answer", false, details);
+    world.script.answers.insert("lab_control.restart".to_owned(), silent);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @"failed: I do not know whether this was done: restart nginx. I was interrupted, or got no answer. I look at 2023-11-14 22:13:27 UTC, when it can no longer happen, and tell you. Until then nothing else is changed in this thread.");
+    assert_eq!(state(&world, &plan), PlanState::Unknown);
+    assert!(due(&mut world, &plan).calls.is_empty());
+    insta::assert_snapshot!(world.say("verify").said, @"It may still be done until then, so a look now would prove nothing. I look at 2023-11-14 22:13:27 UTC.");
+    // Permit 5 s, the action's own limit 1 s, and 1 s for the clocks.
+    world.pass(7_000);
+    world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "running", "run": "1" }));
+    let told = due(&mut world, &plan);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
+    state: running (as expected)
+    run: 1, expected another than 1
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::Differs));
+}
+
+#[test]
+fn what_the_tool_server_refuses_was_not_done() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let refused = Envelope::blocked(Code::PolicyBlocked, "the permit has expired", Details::default());
+    world.script.answers.insert("lab_control.restart".to_owned(), refused);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: The permit has expired.
+    (POLICY_BLOCKED, gate `spoke`)
+    Nothing was changed.
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Refused(Code::PolicyBlocked));
+    assert!(world.state.fsm().can_final_answer());
+}
+
+#[test]
+fn a_process_that_ends_in_the_middle_is_taken_up_by_the_same_approval() {
+    let decided = |world: &World, plan: &PlanId| {
+        let digest = world.files.rows.get(plan).expect("filed").frozen.digest().clone();
+        let payload =
+            Payload::Decision { plan: plan.clone(), digest, choice: CardChoice::Approve, reason: String::new() };
+        Signal { payload, ..signal("click", "bob", "") }
+    };
+    // After the decision and before the write: it is begun once more, once.
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    let click = decided(&world, &plan);
+    let mut told = Told::default();
+    world.input(Input::Signal(Box::new(click.clone())), &mut told);
+    assert_eq!(state(&world, &plan), PlanState::Approved);
+    world.restart();
+    let told = world.hear_again(click.clone());
+    assert_eq!((writes(&told).len(), state(&world, &plan)), (1, PlanState::Verified(Outcome::AsExpected)));
+    // After the write was sent: never again, whatever comes.
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    let mut told = Told::default();
+    let look = world.input(Input::Signal(Box::new(click_of(&click, &plan, &world))), &mut told);
+    let look = look.first().map(|call| world.run(call)).expect("the fresh look");
+    assert_eq!(world.input(look, &mut told).len(), 1, "the write");
+    assert_eq!(state(&world, &plan), PlanState::Executing);
+    world.restart();
+    let told = world.hear_again(click_of(&click, &plan, &world));
+    assert!(told.calls.is_empty());
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    failed: You asked “approve PLAN” before I was restarted.
+    I do not know whether this was done: restart nginx. I was interrupted, or got no answer. I look at 2023-11-14 22:13:27 UTC, when it can no longer happen, and tell you. Until then nothing else is changed in this thread.
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Unknown);
+}
+
+fn click_of(click: &Signal, plan: &PlanId, world: &World) -> Signal {
+    let digest = world.files.rows.get(plan).expect("filed").frozen.digest().clone();
+    let payload = Payload::Decision { plan: plan.clone(), digest, choice: CardChoice::Approve, reason: String::new() };
+    Signal { payload, ..click.clone() }
+}
+
+#[test]
+fn somebody_faster_wins_and_the_loser_is_told() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    // Another instance has denied it, and this thread does not know.
+    let row = world.files.rows.get_mut(&plan).expect("filed");
+    row.standing.state = PlanState::Denied;
+    row.standing.version += 1;
+    restarted(&mut world);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    assert!(told.calls.is_empty());
+    insta::assert_snapshot!(plain(&told, &world), @"refused: Somebody else was faster: restart nginx is denied already.");
+    assert!(world.state.fsm().can_final_answer() && !world.state.is_busy());
+}
+
+#[test]
+fn one_target_has_one_change_at_a_time() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    // Another thread's change of the same service is not verified.
+    let mut other = world.files.rows.get(&plan).expect("filed").clone();
+    let mut elsewhere = other.frozen.plan().clone();
+    elsewhere.id = PlanId::from_random(7);
+    elsewhere.thread = thread_key("another");
+    other.frozen = crate::approval::Frozen::freeze(elsewhere);
+    other.standing.state = PlanState::Unverified;
+    world.files.rows.insert(other.id().clone(), other);
+    restarted(&mut world);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    assert_eq!(state(&world, &plan), PlanState::Refused(Code::FsmBlocked));
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: Not done: restart nginx.
+    Another change of the same target is not verified yet: plan PLAN.
+    (FSM_BLOCKED, gate `in_flight`)
+    Nothing was changed.
+    "#);
+    assert!(world.state.fsm().can_final_answer() && !world.state.is_busy());
+}
+
+#[test]
+fn the_same_change_asked_twice_is_one_plan() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let told = world.say("restart nginx");
+    assert!(told.said.contains(plan.as_str()) && world.files.rows.len() == 1);
+    insta::assert_snapshot!(plain(&world.say("approvals"), &world), @r#"
+    Plan | State | Risk | Asked by | Until | Id
+    restart nginx | pending | medium | ann | 2023-11-14 22:28:20 UTC | PLAN
+    "#);
+    let told = says(&mut world, "ann", &format!("cancel {plan}"));
+    insta::assert_snapshot!(plain(&told, &world), @"Cancelled: restart nginx. Nothing was changed.");
+    assert_eq!(state(&world, &plan), PlanState::Cancelled);
+}
+
+#[test]
+fn a_plan_changed_in_the_store_is_no_plan() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let filed = world.files.rows.get(&plan).expect("filed").clone();
+    let changed = filed.frozen.bytes().replace("nginx", "mysql");
+    assert!(crate::approval::Frozen::read(changed, filed.frozen.digest()).is_err());
+    assert_eq!(
+        crate::approval::Frozen::read(filed.frozen.bytes().to_owned(), filed.frozen.digest()),
+        Ok(filed.frozen.clone())
+    );
+    // Canonical: no white space, sorted keys.
+    let value: serde_json::Value = serde_json::from_str(filed.frozen.bytes()).expect("JSON");
+    assert_eq!(value.to_string(), filed.frozen.bytes());
+    let keys: Vec<&String> = value.as_object().expect("an object").keys().collect();
+    assert!(keys.is_sorted());
+}

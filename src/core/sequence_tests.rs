@@ -1,0 +1,373 @@
+//! Plans in a hostile world: sequences of clicks, expiries, restarts, crashes, clock jumps, drifts and deaths of the tool
+//! server, in any order, from a seed. Whatever happens, every plan moves along its table, is executed at most once
+//! and never without clearance, and comes to an end. The world is in `sequence_tests/town.rs` and `spoke.rs`, what must
+//! hold in `ledger.rs`; single cases are told in `plan_tests.rs`.
+//!
+//! A failing sequence prints its seed and its operations. `SEQUENCES_SEED=that SEQUENCES=1` runs it alone, and
+//! `SEQUENCES=n` runs n of them instead of what the test runs by default.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::approval::{Decided, Digest, Filed, Outcome, PlanId, PlanState};
+use crate::effect::Input;
+use crate::port::CardChoice;
+use crate::signal::{Actor, ActorId, ActorKind, OURSELVES, Payload, SignalId, Wall};
+use crate::testkit::{World, resource};
+
+#[path = "sequence_tests/dice.rs"]
+mod dice;
+#[path = "sequence_tests/ledger.rs"]
+mod ledger;
+#[path = "sequence_tests/op.rs"]
+mod op;
+#[path = "sequence_tests/spoke.rs"]
+mod spoke;
+#[path = "sequence_tests/town.rs"]
+mod town;
+
+use dice::Dice;
+use ledger::Tally;
+use op::{Op, Who, draw};
+use spoke::Manner;
+use town::Town;
+
+/// How many sequences run by default, in all shards together.
+const SEQUENCES: u64 = 100_000;
+
+/// In how many tests, so that they run beside each other.
+const SHARDS: u64 = 2;
+
+/// The seed of the default run.
+const SEED: u64 = 20_240_229;
+
+/// How many rounds a sequence may take to settle: each moves one plan on by time.
+const SETTLING_MAX: u32 = 300;
+
+/// Makes one operation happen, and everything that follows from it at once.
+fn happen(town: &mut Town<'_>, op: &Op) {
+    match op {
+        Op::Ask { seat, who, what } => say(town, *seat, who, &format!("restart {what}")),
+        Op::Press { plan, who, choice, stale, elsewhere, twice } => {
+            for _ in 0..=u8::from(*twice) {
+                pressed(town, plan, *who, *choice, (*stale, *elsewhere));
+            }
+        }
+        Op::Type { seat, who, text } => say(town, *seat, who, text),
+        Op::Say { seat, text } => say(town, *seat, "ann", text),
+        Op::Due { plan, forged } => due(town, plan, *forged),
+        Op::Serve { nth, manner } => town.serve(*nth, *manner),
+        Op::ServeAll => serve_all(town),
+        Op::Orphan { nth, begins } => orphan(town, *nth, *begins),
+        Op::SpokeDies => spoke_dies(town),
+        Op::Deadline { seat, stray } => deadline(town, *seat, *stray),
+        Op::CrashIn { steps, kind } => town.crash = Some((*steps, *kind)),
+        Op::Crash { down_ms } => {
+            town.end_process();
+            town.pass(*down_ms);
+            let eager = town.dice.at(3);
+            (0..eager).for_each(|seat| town.load(seat));
+        }
+        Op::Pass { ms } => town.pass(*ms),
+        Op::Set { by } => town.set_clock(*by),
+        Op::Drift { service, how } => drift(town, *service, *how),
+        Op::Elsewhere { plan, to } => moved_elsewhere(town, plan, *to),
+        Op::Evict { seat } => {
+            if !town.seats[*seat].state.is_busy() {
+                town.drop_thread(*seat);
+            }
+        }
+        Op::Panic { seat } => town.panic(*seat),
+    }
+    town.pump();
+}
+
+fn say(town: &mut Town<'_>, seat: usize, who: &str, text: &str) {
+    town.accept(seat, who, |signal| signal.payload = Payload::Text { text: text.to_owned() });
+}
+
+fn pressed(town: &mut Town<'_>, plan: &PlanId, who: Who, choice: CardChoice, (stale, elsewhere): (bool, bool)) {
+    let digest = town.files.rows.get(plan).map(|row| row.frozen.digest().clone());
+    let digest = digest.filter(|_| !stale).unwrap_or_else(|| Digest::claimed("0".repeat(64)));
+    let seat = town.seat_of(plan) ^ usize::from(elsewhere);
+    let (id, kind) = match who {
+        Who::Person(id) => (id, ActorKind::Human),
+        Who::Bot => ("bob", ActorKind::Bot),
+    };
+    town.accept(seat, id, |signal| {
+        signal.actor.kind = kind;
+        signal.payload = Payload::Decision { plan: plan.clone(), digest, choice, reason: String::new() };
+    });
+}
+
+fn due(town: &mut Town<'_>, plan: &PlanId, forged: bool) {
+    let seat = town.seat_of(plan);
+    let (id, kind) = if forged { ("bob", ActorKind::Human) } else { (OURSELVES, ActorKind::Service) };
+    town.accept(seat, id, |signal| {
+        (signal.actor.kind, signal.depth) = (kind, 1);
+        signal.payload = Payload::Due { plan: plan.clone() };
+    });
+}
+
+fn serve_all(town: &mut Town<'_>) {
+    town.pump();
+    while let Some(at) = town.spoke.flights.iter().position(|flight| flight.awaited) {
+        if town.ledger.problem.is_some() {
+            return;
+        }
+        town.serve(at, Manner::Well);
+        town.pump();
+    }
+}
+
+fn orphan(town: &mut Town<'_>, nth: usize, begins: bool) {
+    let Some(flight) = town.spoke.flights.get(nth).filter(|flight| flight.is_write() && !flight.awaited) else {
+        return;
+    };
+    if begins && flight.begun.is_none() {
+        return town.begin_write(nth);
+    }
+    town.act(nth);
+    town.spoke.flights.remove(nth);
+}
+
+fn spoke_dies(town: &mut Town<'_>) {
+    while let Some(last) = town.spoke.flights.len().checked_sub(1) {
+        let is_write = town.spoke.flights[last].is_write();
+        if is_write && town.dice.one_in(2) {
+            town.act(last);
+        }
+        let envelope = if is_write { spoke::no_answer(true) } else { spoke::failed() };
+        town.answer(last, envelope);
+        if town.ledger.problem.is_some() {
+            return;
+        }
+    }
+}
+
+fn deadline(town: &mut Town<'_>, seat: usize, stray: bool) {
+    let (Some(at), Some(current)) = (town.seats[seat].deadline, town.seats[seat].current.clone()) else { return };
+    if stray {
+        return town.step(seat, Input::Deadline(SignalId::new("of something else")));
+    }
+    let left = at.saturating_sub(town.mono);
+    town.pass(i64::try_from(left).expect("invariant: minutes"));
+    town.step(seat, Input::Deadline(current.id));
+}
+
+fn drift(town: &mut Town<'_>, at: usize, how: u64) {
+    let service = &mut town.spoke.services[at];
+    match how {
+        0 => service.run += 1,
+        1 => service.present = false,
+        2 => service.state = "stopped",
+        _ => (service.present, service.state, service.run) = (true, "running", service.run + 1),
+    }
+}
+
+/// A legal move by another instance, which knows nothing of this one.
+fn moved_elsewhere(town: &mut Town<'_>, plan: &PlanId, to: PlanState) {
+    let Some(row) = town.files.rows.get(plan) else { return };
+    let wall = Wall(town.wall);
+    let is_over = row.standing.over_at.is_none_or(|over| wall >= over);
+    let looks = matches!(to, PlanState::Verified(_));
+    let stands_still = row.state() == to || (looks && !is_over);
+    if stands_still || !crate::approval::may_become(row.state(), to) {
+        return;
+    }
+    let asked = &row.frozen.plan().requester.id;
+    let other = if asked.as_str() == "ann" { "bob" } else { "ann" };
+    let by = Actor { id: ActorId::new(other), kind: ActorKind::Human, display: other.to_owned() };
+    let platform = row.frozen.plan().thread.platform.clone();
+    let signal = SignalId::new("elsewhere");
+    let decided = Decided { platform, by, signal, at: wall, waiver: false, reason: String::new() };
+    town.moved_elsewhere(plan, |standing| {
+        standing.state = to;
+        if to == PlanState::Approved {
+            standing.decided = Some(decided);
+        }
+    });
+}
+
+/// The dust settles: everything is served, time passes, and what is due is told. Nothing may be left.
+fn settle(town: &mut Town<'_>) {
+    town.crash = None;
+    for _ in 0..SETTLING_MAX {
+        serve_all(town);
+        (0..2).for_each(|seat| town.load(seat));
+        let next = (0..2).find_map(|seat| town.seats[seat].state.desk.next_due(None));
+        if town.ledger.problem.is_some() {
+            return;
+        }
+        let Some((due_at, plan)) = next else { break };
+        let wait = due_at.wait_ms(Wall(town.wall), crate::signal::Mono(town.mono));
+        town.pass(i64::try_from(wait).unwrap_or(i64::MAX));
+        due(town, &plan, false);
+    }
+    while let Some(last) = town.spoke.flights.len().checked_sub(1) {
+        // A write that nobody waits for has no permit any more, or the ledger says so.
+        town.act(last);
+        town.spoke.flights.remove(last);
+    }
+    let open = town.files.rows.values().find(|row| row.state().is_open()).cloned();
+    town.ledger.demand(open.is_none(), || format!("never ended: {open:?}"));
+    let unfinished = town.unfinished();
+    town.ledger.demand(unfinished == 0, || format!("{unfinished} signals never ended"));
+    for seat in &town.seats {
+        let fsm = seat.state.fsm();
+        town.ledger.demand(fsm.can_final_answer(), || format!("nothing is open, and a thread is {fsm:?}"));
+    }
+}
+
+/// One sequence. Its operations are noted as they happen, so that they are known also where the code under test panics.
+fn run(ground: &Ground, seed: u64, tally: &mut Tally, ops: &mut Vec<Op>) -> Option<String> {
+    let mut town = Town::new(&ground.world, seed, tally);
+    for _ in 0..town.dice.pick(&[0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]) {
+        let plan = &ground.asked[town.dice.at(ground.asked.len())];
+        if !town.files.rows.contains_key(plan.id()) {
+            town.file(plan);
+        }
+    }
+    // From 8 to 25, and the shorter the more often.
+    let length = 8 + town.dice.below(18).min(town.dice.below(18));
+    for _ in 0..length {
+        let op = draw(&mut town);
+        town.tally.one(op.name());
+        ops.push(op.clone());
+        happen(&mut town, &op);
+        if town.ledger.problem.is_some() {
+            return town.ledger.problem;
+        }
+    }
+    settle(&mut town);
+    for row in town.files.rows.values() {
+        town.tally.one(end_name(row.state()));
+    }
+    town.ledger.problem
+}
+
+fn end_name(state: PlanState) -> &'static str {
+    match state {
+        PlanState::Verified(Outcome::AsExpected) => "end: as_expected",
+        PlanState::Verified(Outcome::Differs) => "end: differs",
+        PlanState::Verified(Outcome::Absent) => "end: absent",
+        PlanState::Denied => "end: denied",
+        PlanState::Expired => "end: expired",
+        PlanState::Cancelled => "end: cancelled",
+        PlanState::Refused(_) => "end: refused",
+        PlanState::Failed => "end: failed",
+        PlanState::Pending
+        | PlanState::Approved
+        | PlanState::Executing
+        | PlanState::Unverified
+        | PlanState::Unknown => "end: none",
+    }
+}
+
+/// What every sequence begins with.
+struct Ground {
+    world: World,
+    /// Plans that an earlier process was asked for: to ask anew costs more than all the rest of a sequence.
+    asked: Vec<Filed>,
+}
+
+/// The services that a spoke knows, as a discovery reports them, and every plan that can be asked for.
+fn ground() -> Ground {
+    let mut world = World::with_fleet();
+    world.script.resources = vec![resource("host:web-1", "web-1")];
+    for name in ["nginx", "postgres"] {
+        let mut service = resource(&format!("service:web-1:{name}"), name);
+        service.chain = vec!["host:web-1".parse().expect("an id")];
+        world.script.resources.push(service);
+    }
+    let mut asked = Vec::new();
+    for n in 0..12_u64 {
+        let (seat, who) = (usize::from(n % 4 > 1), if n % 2 == 0 { "ann" } else { "bob" });
+        let what = if n < 8 { "nginx" } else { "postgres" };
+        let mut tally = Tally::default();
+        let mut town = Town::new(&world, n, &mut tally);
+        say(&mut town, seat, who, &format!("restart {what}"));
+        serve_all(&mut town);
+        asked.extend(town.files.rows.into_values());
+    }
+    Ground { world, asked }
+}
+
+/// Runs sequences until one breaks a promise, and then says which and what happened in it.
+fn sequences(run_seed: u64, from: u64, to: u64, tally: &mut Tally) -> Result<(), String> {
+    let ground = ground();
+    for n in from..to {
+        let seed = Dice::seed_of(run_seed, n);
+        let mut ops = Vec::new();
+        let ended = catch_unwind(AssertUnwindSafe(|| run(&ground, seed, tally, &mut ops)));
+        let problem = ended.unwrap_or_else(|_| Some("it panicked; the message stands above".to_owned()));
+        if let Some(problem) = problem {
+            let ops: Vec<String> = ops.iter().enumerate().map(|(at, op)| format!("  {at}: {op:?}")).collect();
+            return Err(format!("SEQUENCES_SEED={seed} SEQUENCES=1: {problem}\n{}", ops.join("\n")));
+        }
+    }
+    Ok(())
+}
+
+/// What the first of so many sequences, from the default seed, has to say that does not hold.
+pub(super) fn notice(sequences_max: u64) -> Option<String> {
+    sequences(SEED, 0, sequences_max, &mut Tally::default()).err()
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a test runs is for whoever starts it to say")]
+fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().expect("a whole number"))
+}
+
+#[expect(clippy::disallowed_macros, reason = "the figures are for people; a test run shows them with --nocapture")]
+fn shard(n: u64) {
+    let seed = from_environment("SEQUENCES_SEED").unwrap_or(SEED);
+    let all = from_environment("SEQUENCES");
+    let wanted = all.unwrap_or(SEQUENCES);
+    let mut tally = Tally::default();
+    if let Err(problem) = sequences(seed, wanted * n / SHARDS, wanted * (n + 1) / SHARDS, &mut tally) {
+        panic!("{problem}");
+    }
+    let figures: Vec<String> = tally.0.iter().map(|(what, n)| format!("{n:>9}  {what}")).collect();
+    println!("shard {n} of {SHARDS}, of {wanted} sequences from the seed {seed}:\n{}", figures.join("\n"));
+    if all.is_none() {
+        nothing_was_left_out(&tally);
+    }
+}
+
+/// A test that reaches nothing shows nothing.
+fn nothing_was_left_out(tally: &Tally) {
+    let reached = [
+        "pending",
+        "approved",
+        "executing",
+        "unverified",
+        "unknown",
+        "as_expected",
+        "differs",
+        "absent",
+        "denied",
+        "expired",
+        "cancelled",
+        "refused",
+        "failed",
+        "executed",
+        "executed as an orphan",
+        "changes claimed",
+        "crashes",
+        "lost",
+        "held",
+    ];
+    for what in reached {
+        assert!(tally.of(what) > 0, "never happened: {what}");
+    }
+}
+
+#[test]
+fn any_order_of_events_leaves_every_plan_legal() {
+    shard(0);
+}
+
+#[test]
+fn any_order_of_events_leaves_every_plan_legal_second_half() {
+    shard(1);
+}

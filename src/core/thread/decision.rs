@@ -1,0 +1,117 @@
+//! Decisions about plans: pressed at a card or typed with the plan's full id. Who may decide what is judged by
+//! `approval::judge`; here the plan is moved and everybody is told. Nothing a model says ever comes here.
+
+use crate::approval::{self, Ask, Decided, Digest, Filed, PlanId, PlanState, Verb};
+use crate::effect::Ending;
+use crate::envelope::{Code, Details};
+use crate::gate::Refusal;
+use crate::port::{CardChoice, Claim, Mark};
+use crate::route::Route;
+
+use super::request::Request;
+use super::state::Turn;
+use super::{carry, say};
+
+/// A card was pressed.
+pub(super) fn pressed(
+    turn: &mut Turn<'_>,
+    request: Request,
+    plan: PlanId,
+    digest: Digest,
+    choice: CardChoice,
+    reason: String,
+) {
+    let verb = match choice {
+        CardChoice::Approve => Verb::Approve,
+        CardChoice::Deny => Verb::Deny,
+    };
+    decide(turn, request, &Ask { plan, digest: Some(digest), verb, reason });
+}
+
+/// A decision was typed. Only a full id names a plan: no prefix, no position, and not "the only one there is", which may
+/// be another one by the time it is read (AC-05, AC-24).
+pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, verb: Verb, route: &Route) {
+    let said = |name: &str| route.args.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+    match PlanId::parse(&said("plan")) {
+        Some(plan) => decide(turn, request, &Ask { plan, digest: None, verb, reason: said("reason") }),
+        None => {
+            let blocks = say::plans::say_the_id(verb, &turn.state.desk);
+            turn.say(&mut request, Mark::Question, Claim::Nothing, blocks);
+            turn.finish(request, Ending::Answered);
+        }
+    }
+}
+
+fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
+    carry::expire(turn, &request, &ask.plan);
+    let Some(filed) = turn.state.desk.get(&ask.plan).cloned() else {
+        let message = "no plan of this thread has this id".to_owned();
+        let refusal = Refusal { gate: "decision", code: Code::NotFound, message, details: Details::default() };
+        turn.note_refusal(&request, &refusal, None);
+        turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+        return turn.finish(request, Ending::Answered);
+    };
+    if ask.verb == Verb::Approve && was_decided_by(&filed, &request) {
+        // The very signal that approved it, taken up again after a crash.
+        return carry::resume(turn, request, &filed);
+    }
+    let who = (&request.signal.actor, &request.signal.thread);
+    let judged = approval::judge(ask, &filed, who, turn.env.rights);
+    #[cfg(test)]
+    let judged = crate::step::broken::judged(judged);
+    match judged.and_then(|allowed| unhindered(turn, ask, allowed)) {
+        Ok(allowed) => make(turn, request, ask, &filed, allowed),
+        Err(refusal) => {
+            turn.note_refusal(&request, &refusal, Some(&filed));
+            let blocks = say::plans::not_decided(&refusal, &filed, turn.env.mask);
+            turn.say(&mut request, Mark::Refused, Claim::Nothing, blocks);
+            turn.finish(request, Ending::Answered);
+        }
+    }
+}
+
+fn was_decided_by(filed: &Filed, request: &Request) -> bool {
+    filed.state().is_open()
+        && filed.standing.decided.as_ref().is_some_and(|decided| decided.signal == request.signal.id)
+}
+
+/// A change that could not begin now is not approved now: the click is not used up, and the plan goes on waiting.
+fn unhindered(turn: &Turn<'_>, ask: &Ask, allowed: approval::Allowed) -> Result<approval::Allowed, Box<Refusal>> {
+    match turn.state.fsm.open_write() {
+        Some(open) if ask.verb == Verb::Approve => {
+            let message =
+                format!("`{}` on `{}` is not verified yet; this plan goes on waiting", open.call, open.target);
+            let hint = Some("type `verify`, then approve again".to_owned());
+            let details = Details { recovery_hint: hint, ..Details::default() };
+            Err(Box::new(Refusal { gate: "decision", code: Code::FsmBlocked, message, details }))
+        }
+        Some(_) | None => Ok(allowed),
+    }
+}
+
+fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, allowed: approval::Allowed) {
+    let decided = Decided {
+        platform: request.signal.thread.platform.clone(),
+        by: request.signal.actor.clone(),
+        signal: request.signal.id.clone(),
+        at: turn.now.wall,
+        waiver: allowed.waiver,
+        reason: crate::text::cut(&turn.env.mask.apply(ask.reason.trim()), 500),
+    };
+    let detail = say::plans::decision_record(ask.verb, &decided, filed.frozen.plan());
+    let to = match ask.verb {
+        Verb::Approve => PlanState::Approved,
+        Verb::Deny => PlanState::Denied,
+        Verb::Cancel => PlanState::Cancelled,
+    };
+    let moved = turn.shift(&request, &ask.plan, to, &detail, |standing| standing.decided = Some(decided.clone()));
+    if !moved {
+        return turn.finish(request, Ending::Answered);
+    }
+    if ask.verb == Verb::Approve {
+        return carry::begin(turn, request, &ask.plan);
+    }
+    let blocks = say::plans::decided_against(ask.verb, filed.frozen.plan(), &decided.reason, turn.env.mask);
+    turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+    turn.finish(request, Ending::Answered);
+}

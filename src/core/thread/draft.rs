@@ -1,0 +1,234 @@
+//! How a write that must be countersigned becomes a plan: what it would change is looked up where the action can say so,
+//! then everything is frozen, filed and shown. Nothing is changed here, and nothing decided.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::answer;
+use crate::approval::{self, Expectation, Filed, Frozen, Plan, PlanId, PlanState, Standing};
+use crate::effect::{Effect, Ending};
+use crate::envelope::{Code, Details, Envelope};
+use crate::gate::Refusal;
+use crate::port::{Claim, Mark};
+use crate::proposal::Proposal;
+use crate::resource::{Resource, ResourceId};
+use crate::signal::Wall;
+use crate::tool::{ActionSpec, ChangeSpec, cast};
+
+use super::request::{Driver, Request};
+use super::run::{Proposed, propose};
+use super::state::{AuditAbout, Turn};
+use super::{Entity, say};
+
+/// How many open plans a thread may have: more are nobody's careful decision any more.
+const OPEN_MAX: usize = 20;
+
+/// The most characters of the reason on a card: what is to be written into a file stands there already.
+const BECAUSE_CHARS_MAX: usize = 200;
+
+/// A plan in the making.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    /// What was proposed.
+    proposal: Proposal,
+    /// What "it" became, to be said before the card.
+    said_it: Option<String>,
+}
+
+/// What every part of a draft needs of its proposal.
+struct Wanted<'a> {
+    spec: &'a ActionSpec,
+    change: &'a ChangeSpec,
+    tool: String,
+    action: String,
+    target: Resource,
+    args: Map<String, Value>,
+}
+
+/// The approval gate has asked for a countersignature on this proposal.
+pub(super) fn begin(turn: &mut Turn<'_>, mut request: Request, proposal: Proposal, said_it: Option<String>) {
+    let draft = Draft { proposal, said_it };
+    let preview = match wanted(turn, &draft.proposal) {
+        Ok(wanted) => wanted.change.preview.clone(),
+        Err(refusal) => return refuse(turn, request, &refusal),
+    };
+    let Some((tool, action)) = preview.as_deref().and_then(|call| call.split_once('.')) else {
+        return freeze(turn, request, draft, &Value::Null);
+    };
+    let look = Proposal { tool: tool.to_owned(), action: action.to_owned(), ..draft.proposal.clone() };
+    match propose(turn, &mut request, &look) {
+        Proposed::Called => {
+            request.driver = Some(Driver::Draft(draft));
+            turn.state.request = Some(request);
+        }
+        Proposed::Known(envelope) => on_preview(turn, request, draft, &envelope),
+        Proposed::Refused(refusal) => {
+            turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+            turn.finish(request, Ending::Answered);
+        }
+    }
+}
+
+/// What would change is known, or cannot be found out: then there is nothing to countersign.
+pub(super) fn on_preview(turn: &mut Turn<'_>, mut request: Request, draft: Draft, envelope: &Envelope) {
+    match &envelope.error {
+        None => freeze(turn, request, draft, &envelope.data),
+        Some(failure) => {
+            let gate = failure.blocked.then(|| turn.note_spoke_refusal(&mut request, failure));
+            let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
+            turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
+            turn.finish(request, Ending::Answered);
+        }
+    }
+}
+
+fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: Draft, preview: &Value) {
+    let plan = wanted(turn, &draft.proposal).and_then(|wanted| plan(turn, &request, &draft.proposal, wanted, preview));
+    let frozen = match plan {
+        Ok(plan) => Frozen::freeze(plan),
+        Err(refusal) => return refuse(turn, request, &refusal),
+    };
+    if let Some(same) = same_pending(turn, frozen.plan()) {
+        // Asked again: one change is one plan, and its card is shown once more.
+        show(turn, &mut request, &same, draft.said_it);
+        return turn.finish(request, Ending::Answered);
+    }
+    if turn.state.desk.open().len() >= OPEN_MAX {
+        let message =
+            format!("{OPEN_MAX} plans are open in this thread; decide or cancel some, `approvals` lists them");
+        return refuse(turn, request, &refusal(Code::BudgetExceeded, message));
+    }
+    let filed = Filed { frozen, standing: Standing::new() };
+    if show(turn, &mut request, &filed, draft.said_it) {
+        file(turn, &request, filed);
+    }
+    turn.finish(request, Ending::Answered);
+}
+
+fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
+    let plan = filed.frozen.plan();
+    let (call, target) = (plan.call(), plan.target.clone());
+    let entity = Entity { id: target.clone(), name: plan.target_name.clone() };
+    turn.state.entities.remember(&request.signal.actor.id, request.turn, vec![entity]);
+    turn.count("plans_total", &[("became", "pending"), ("risk", plan.risk.as_str())]);
+    let detail = format!("{}; {}", plan.title, plan.because);
+    let about = AuditAbout {
+        call: &call,
+        target: Some(target.as_str()),
+        detail: &detail,
+        plan: Some(&filed),
+        ..AuditAbout::default()
+    };
+    turn.audit("proposed", &request.signal, about);
+    turn.state.desk.put(filed.clone(), turn.now);
+    turn.effects.push(Effect::File(Box::new(filed)));
+}
+
+/// Shows a plan's card. False where it cannot be shown whole: then it cannot be approved either, and is not filed.
+pub(super) fn show(turn: &mut Turn<'_>, request: &mut Request, filed: &Filed, said_it: Option<String>) -> bool {
+    match approval::card(&filed.frozen) {
+        Ok(card) => {
+            let blocks = said_it.map(say::line).into_iter().chain(card).collect();
+            turn.say(request, Mark::Question, Claim::Nothing, blocks)
+        }
+        Err(problem) => {
+            let message = format!("this change cannot be shown whole, so it cannot be countersigned: {problem}");
+            let refusal = refusal(Code::PolicyBlocked, message);
+            turn.note_refusal(request, &refusal, Some(filed));
+            turn.say(request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+            false
+        }
+    }
+}
+
+fn same_pending(turn: &Turn<'_>, plan: &Plan) -> Option<Filed> {
+    let same = |filed: &&&Filed| {
+        let known = filed.frozen.plan();
+        filed.state() == PlanState::Pending && known.is_same_change(plan) && known.requester.id == plan.requester.id
+    };
+    turn.state.desk.open().iter().find(same).map(|filed| (*filed).clone())
+}
+
+fn wanted<'a>(turn: &Turn<'a>, proposal: &Proposal) -> Result<Wanted<'a>, Box<Refusal>> {
+    let found = turn.env.registry.named(&format!("{}.{}", proposal.tool, proposal.action).to_lowercase());
+    let (tool, action, spec) = found.ok_or_else(|| refusal(Code::NotFound, "there is no such action".to_owned()))?;
+    let change = spec.change.as_ref().ok_or_else(|| {
+        refusal(Code::PolicyBlocked, format!("`{tool}.{action}` does not declare how it is verified"))
+    })?;
+    let target: Option<ResourceId> = proposal.target.as_deref().and_then(|target| target.parse().ok());
+    let target = target.and_then(|id| turn.state.resolved.peek(&id)).cloned();
+    let target = target.ok_or_else(|| refusal(Code::StrictResolution, "its target is not known here".to_owned()))?;
+    let args = cast(&spec.args, &proposal.args).map_err(|error| refusal(Code::InvalidInput, error.to_string()))?;
+    Ok(Wanted { spec, change, tool: tool.to_owned(), action: action.to_owned(), target, args })
+}
+
+fn plan(
+    turn: &Turn<'_>,
+    request: &Request,
+    proposal: &Proposal,
+    wanted: Wanted<'_>,
+    preview: &Value,
+) -> Result<Plan, Box<Refusal>> {
+    let Wanted { spec, change, tool, action, target, args } = wanted;
+    let scope = json!({ "target": target_data(&target), "preview": preview });
+    let title = answer::sentence(&change.title, &scope, &args).ok_or_else(|| {
+        refusal(Code::InvalidInput, "the change cannot be put into words: a value is missing".to_owned())
+    })?;
+    let expect = expectation(&change.expect, &scope, &args)?;
+    let before = change.precondition.iter();
+    let before = before.filter_map(|name| Some((name.clone(), target.attrs.get(name)?.clone()))).collect();
+    let signal = &request.signal;
+    let (actor, thread) = (&signal.actor, &signal.thread);
+    let lifetime = i64::try_from(turn.env.limits.plan_ms_max).unwrap_or(i64::MAX);
+    Ok(Plan {
+        form: 0,
+        id: PlanId::from_random(turn.now.seed),
+        thread: thread.clone(),
+        signal: signal.id.clone(),
+        requester: actor.clone(),
+        tool,
+        action,
+        target: target.id,
+        target_name: target.name,
+        target_about: target.about,
+        args,
+        title,
+        because: crate::text::cut(&turn.env.mask.apply(&proposal.because), BECAUSE_CHARS_MAX),
+        risk: change.risk,
+        tainted: false,
+        before,
+        expect,
+        preview: preview.get("preview").and_then(Value::as_str).map(str::to_owned),
+        limit_ms: spec.limit_ms,
+        alone: turn.env.rights.may_decide_alone(actor, thread, change.risk),
+        requested_at: turn.now.wall,
+        expires_at: Wall(turn.now.wall.0.saturating_add(lifetime)),
+    })
+}
+
+fn target_data(target: &Resource) -> BTreeMap<&str, &str> {
+    let own = [("id", target.id.as_str()), ("name", target.name.as_str())];
+    target.attrs.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(own).collect()
+}
+
+/// What is expected, with its templates filled in. An expectation that cannot be filled in would verify nothing.
+fn expectation(declared: &Expectation, scope: &Value, args: &Map<String, Value>) -> Result<Expectation, Box<Refusal>> {
+    let mut expect = declared.clone();
+    for (path, value) in &mut expect.equals {
+        *value = answer::sentence(value, scope, args).ok_or_else(|| {
+            refusal(Code::InvalidInput, format!("it cannot be said what `{path}` should be afterwards"))
+        })?;
+    }
+    Ok(expect)
+}
+
+fn refuse(turn: &mut Turn<'_>, mut request: Request, refusal: &Refusal) {
+    turn.note_refusal(&request, refusal, None);
+    turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(refusal, turn.env.mask));
+    turn.finish(request, Ending::Answered);
+}
+
+fn refusal(code: Code, message: String) -> Box<Refusal> {
+    Box::new(Refusal { gate: "plan", code, message, details: Details::default() })
+}

@@ -1,0 +1,222 @@
+//! What the bot says about plans: decided, carried out, verified, not verified. An answer never says more than was
+//! verified. The card itself is drawn by `approval/card.rs`.
+
+use std::fmt::Write;
+
+use crate::answer;
+use crate::approval::{Decided, Desk, Filed, Finding, Outcome, Plan, Verb, is_success};
+use crate::envelope::Failure;
+use crate::gate::Refusal;
+use crate::port::{Block, TableColumn};
+use crate::secrets::Mask;
+use crate::signal::Wall;
+use crate::text;
+
+use super::{quote, sentence};
+
+/// The end of everything that was refused before it was begun.
+pub(in crate::thread) const NOTHING_CHANGED: &str = "Nothing was changed.";
+
+/// The most characters of a title in a sentence.
+const TITLE_CHARS_MAX: usize = 160;
+
+fn title(plan: &Plan) -> String {
+    text::defuse_mentions(&text::one_line(&plan.title, TITLE_CHARS_MAX))
+}
+
+/// The title as the beginning of a sentence.
+fn capital(plan: &Plan) -> String {
+    let title = title(plan);
+    let mut chars = title.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
+pub(in crate::thread) fn say_the_id(verb: Verb, desk: &Desk) -> Vec<Block> {
+    let verb = verb.as_str();
+    let open = desk.open();
+    if open.is_empty() {
+        return sentence(format!("No plan is open in this thread, so there is nothing to {verb}."));
+    }
+    let mut said = format!("Say which plan to {verb}, by its full id:");
+    for filed in open {
+        let _infallible = write!(said, "\n  {verb} {} - {}", filed.id(), title(filed.frozen.plan()));
+    }
+    sentence(said)
+}
+
+pub(in crate::thread) fn not_decided(refusal: &Refusal, filed: &Filed, mask: &Mask) -> Vec<Block> {
+    let mut blocks = super::refused(refusal, mask);
+    if let Some(decided) = &filed.standing.decided {
+        let verb = filed.state().as_str();
+        let reason =
+            if decided.reason.is_empty() { String::new() } else { format!(": {}", quote(&decided.reason, mask)) };
+        let by = text::one_line(&decided.by.display, 64);
+        blocks.extend(sentence(format!("It is {verb}; {by} decided at {}{reason}.", answer::time(decided.at))));
+    }
+    blocks
+}
+
+pub(in crate::thread) fn decided_against(verb: Verb, plan: &Plan, reason: &str, mask: &Mask) -> Vec<Block> {
+    let word = match verb {
+        Verb::Approve => "Approved",
+        Verb::Deny => "Denied",
+        Verb::Cancel => "Cancelled",
+    };
+    let reason = if reason.is_empty() { String::new() } else { format!(" Reason: {}.", quote(reason, mask)) };
+    sentence(format!("{word}: {}.{reason} {NOTHING_CHANGED}", title(plan)))
+}
+
+/// What the audit row of a decision says.
+pub(in crate::thread) fn decision_record(verb: Verb, decided: &Decided, plan: &Plan) -> String {
+    let waiver = if decided.waiver { "; waiver: the requester countersigned alone, as policy allows here" } else { "" };
+    let reason = if decided.reason.is_empty() { String::new() } else { format!("; reason: {}", decided.reason) };
+    format!("{} by {}: {}{waiver}{reason}", verb.as_str(), decided.by.id, plan.title)
+}
+
+pub(in crate::thread) fn expired(filed: &Filed) -> Vec<Block> {
+    let plan = filed.frozen.plan();
+    let what = if filed.standing.decided.is_some() {
+        "It was approved and not begun in time"
+    } else {
+        "Nobody decided in time"
+    };
+    sentence(format!("Expired: {}. {what}. {NOTHING_CHANGED} Ask again if it is still wanted.", title(plan)))
+}
+
+pub(in crate::thread) fn not_carried_out(filed: &Filed, refusal: &Refusal, mask: &Mask) -> Vec<Block> {
+    let mut blocks = sentence(format!("Not done: {}.", title(filed.frozen.plan())));
+    blocks.extend(super::refused(refusal, mask));
+    blocks.extend(sentence(NOTHING_CHANGED));
+    blocks
+}
+
+pub(in crate::thread) fn never_begun(filed: &Filed) -> Vec<Block> {
+    sentence(format!(
+        "I was interrupted before I began: {}. {NOTHING_CHANGED} The plan is cancelled; ask again.",
+        title(filed.frozen.plan())
+    ))
+}
+
+pub(in crate::thread) fn outcome_unknown(filed: &Filed) -> Vec<Block> {
+    let when = filed.standing.over_at.map_or_else(|| "soon".to_owned(), |at| format!("at {}", answer::time(at)));
+    sentence(format!(
+        "I do not know whether this was done: {}. I was interrupted, or got no answer. I look {when}, when it can no longer \
+         happen, and tell you. Until then nothing else is changed in this thread.",
+        title(filed.frozen.plan())
+    ))
+}
+
+pub(in crate::thread) fn nothing_to_verify() -> Vec<Block> {
+    sentence("Nothing is waiting to be verified in this thread.")
+}
+
+pub(in crate::thread) fn too_early(filed: &Filed) -> Vec<Block> {
+    let at = filed.standing.over_at.map_or_else(|| "in a moment".to_owned(), |at| format!("at {}", answer::time(at)));
+    sentence(format!("It may still be done until then, so a look now would prove nothing. I look {at}."))
+}
+
+/// What a verification found, for the record.
+pub(in crate::thread) fn found(plan: &Plan, outcome: Outcome, findings: &[Finding]) -> String {
+    let seen: Vec<String> = findings.iter().map(finding).collect();
+    let success = if is_success(plan, outcome) { "as it should be" } else { "not as it should be" };
+    if seen.is_empty() { success.to_owned() } else { format!("{success}: {}", seen.join("; ")) }
+}
+
+pub(in crate::thread) fn verified(
+    filed: &Filed,
+    outcome: Outcome,
+    findings: &[Finding],
+    trouble: Option<&Failure>,
+    mask: &Mask,
+) -> Vec<Block> {
+    let plan = filed.frozen.plan();
+    let name = text::defuse_mentions(&text::one_line(&plan.target_name, 100));
+    let saw = match outcome {
+        Outcome::AsExpected if findings.is_empty() => format!("A fresh read shows {name} still there, as expected."),
+        Outcome::AsExpected => "A fresh read shows what was expected.".to_owned(),
+        Outcome::Differs if plan.expect.absent => format!("A fresh read shows {name} still there."),
+        Outcome::Differs => "A fresh read shows something else than was expected.".to_owned(),
+        Outcome::Absent => format!("A fresh read shows that {name} is gone."),
+    };
+    let lead = match (is_success(plan, outcome), trouble) {
+        (true, None) => format!("Done and verified: {}. {saw}", title(plan)),
+        (true, Some(_)) => format!("{} did not go smoothly, but it took effect. {saw}", capital(plan)),
+        (false, _) => format!("Not as planned: {}. {saw}", title(plan)),
+    };
+    let mut blocks = sentence(lead);
+    if !findings.is_empty() {
+        let fields = findings.iter().map(|one| (text::one_line(&one.path, 40), seen_and_expected(one, mask)));
+        blocks.push(Block::Fields { fields: fields.collect() });
+    }
+    blocks.extend(trouble.map(|failure| tool_said(failure, mask)));
+    blocks
+}
+
+pub(in crate::thread) fn not_verified(
+    filed: &Filed,
+    trouble: Option<&Failure>,
+    why: &str,
+    next: Wall,
+    mask: &Mask,
+) -> Vec<Block> {
+    let plan = filed.frozen.plan();
+    let mut blocks =
+        sentence(format!("Not verified: {}. Its target could not be read: {}", title(plan), quote(why, mask)));
+    blocks.extend(trouble.map(|failure| tool_said(failure, mask)));
+    blocks.extend(sentence(format!(
+        "Nothing else is changed in this thread until it can be read. I try again at {}, or type `verify`.",
+        answer::time(next)
+    )));
+    blocks
+}
+
+/// Before any reading while a change is not verified (C-06).
+pub(in crate::thread) fn still_unverified(call: &str, target: &str) -> Block {
+    let text = format!("Not verified yet: {} on {}.", text::one_line(call, 80), text::one_line(target, 120));
+    Block::Text { text }
+}
+
+/// A plan that somebody else moved while this was being done.
+pub(in crate::thread) fn moved_meanwhile(filed: &Filed) -> Vec<Block> {
+    let by = filed.standing.decided.as_ref().map(|decided| format!(" by {}", text::one_line(&decided.by.display, 64)));
+    let (title, state) = (title(filed.frozen.plan()), filed.state().as_str());
+    sentence(format!("Somebody else was faster: {title} is {state}{} already.", by.unwrap_or_default()))
+}
+
+/// The open plans of the thread.
+pub(in crate::thread) fn approvals(desk: &Desk) -> Vec<Block> {
+    let open = desk.open();
+    if open.is_empty() {
+        return sentence("No plan is open in this thread.");
+    }
+    let column = |title: &str| TableColumn { title: title.to_owned(), right: false };
+    let rows = open.iter().map(|filed| {
+        let plan = filed.frozen.plan();
+        let by = text::defuse_mentions(&text::one_line(&plan.requester.display, 40));
+        let risk = plan.risk.as_str().to_owned();
+        vec![
+            title(plan),
+            filed.state().as_str().to_owned(),
+            risk,
+            by,
+            answer::time(plan.expires_at),
+            filed.id().to_string(),
+        ]
+    });
+    let columns = ["Plan", "State", "Risk", "Asked by", "Until", "Id"].map(column).to_vec();
+    vec![Block::Table { columns, rows: rows.collect() }]
+}
+
+fn finding(one: &Finding) -> String {
+    let seen = one.seen.as_deref().unwrap_or("nothing");
+    format!("{} is {seen}, expected {}", one.path, one.expected)
+}
+
+fn seen_and_expected(one: &Finding, mask: &Mask) -> String {
+    let seen = one.seen.as_ref().map_or_else(|| "not shown".to_owned(), |seen| quote(seen, mask));
+    if one.met { format!("{seen} (as expected)") } else { format!("{seen}, expected {}", quote(&one.expected, mask)) }
+}
+
+fn tool_said(failure: &Failure, mask: &Mask) -> Block {
+    Block::Text { text: format!("The tool said ({}): {}", failure.code, quote(&failure.message, mask)) }
+}

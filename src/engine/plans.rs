@@ -1,0 +1,115 @@
+//! A thread's plans, as far as the engine has to do with them: what the store holds is told to a thread when it begins, and
+//! when the time of a plan has come the engine sends the thread a signal of its own, which is stored and answered like any
+//! other. What is then to be done is decided in the core.
+
+use std::time::Duration;
+
+use countersign_core::approval::{Due, PlanId};
+use countersign_core::effect::Input;
+use countersign_core::signal::{
+    Actor, ActorId, ActorKind, Addressed, ConversationKind, EventId, Ground, OURSELVES, Payload, Signal, SignalId,
+    ThreadKey, Wall,
+};
+use tokio::time::Instant;
+
+use super::worker::{Job, Worker};
+use crate::clock::{fresh_id, wall_now};
+
+/// The longest sleep before the clock on the wall is looked at again: it may be set while we sleep.
+const NAP_MAX: Duration = Duration::from_secs(30);
+
+/// How long a plan that was looked after in vain is left alone.
+const QUIET: Duration = Duration::from_secs(1);
+
+impl Worker {
+    /// Tells the thread what the store holds of its plans. Where that cannot be read the thread does not go on.
+    pub(super) async fn load(&mut self) -> bool {
+        let open = match self.engine.store.open_plans(&self.key).await {
+            Ok(open) => open,
+            Err(error) => {
+                tracing::error!(%error, "the plans of a thread cannot be read");
+                return false;
+            }
+        };
+        for (plan, problem) in open.broken {
+            tracing::error!(plan, problem, "a stored plan is not what was frozen; it is left alone");
+        }
+        self.loaded = true;
+        if !open.filed.is_empty() {
+            self.step(Input::Filed(open.filed)).await;
+        }
+        true
+    }
+
+    /// Whether the thread knows everything that it needs for this signal: its plans, and the plan that is named.
+    pub(super) async fn has_ready(&mut self, signal: &Signal) -> bool {
+        if !self.loaded && !self.load().await {
+            return false;
+        }
+        let Some(plan) = signal.payload.named_plan().filter(|plan| !self.state.knows_plan(plan)) else {
+            return true;
+        };
+        match self.engine.store.plan(&plan).await {
+            // A plan of another thread is no business of this one.
+            Ok(Some(filed)) if filed.frozen.plan().thread == self.key => self.step(Input::Filed(vec![filed])).await,
+            Ok(_) => {}
+            // The row is there and is no plan: to the thread it is none.
+            Err(error) => tracing::error!(%error, %plan, "a plan cannot be read"),
+        }
+        true
+    }
+
+    /// Nobody waits any longer for what this thread works on; it stays in the inbox.
+    pub(super) fn give_up(&mut self) {
+        self.forget_everything();
+        if let Some(signal) = self.current.take() {
+            self.engine.on_answered(&signal.id, &signal.thread);
+        }
+    }
+
+    /// When a plan has to be looked after, or the clock at least.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        let (due, _) = self.state.next_due()?;
+        let wait = Duration::from_millis(self.wait_ms(due)).min(NAP_MAX);
+        let at = Instant::now() + wait;
+        Some(self.quiet_until.map_or(at, |quiet| at.max(quiet)))
+    }
+
+    /// Looks after the plan whose time has come, if one's has.
+    pub(super) async fn look_after_plans(&mut self) {
+        let Some((due, plan)) = self.state.next_due() else { return };
+        self.quiet_until = Some(Instant::now() + QUIET);
+        if self.wait_ms(due) > 0 {
+            return;
+        }
+        let signal = our_signal(&self.key, &plan);
+        match self.engine.store.accept(&signal).await {
+            Ok(_) => {
+                self.engine.on_accepted(&self.key);
+                self.begin(Job { signal, recovered: false }).await;
+            }
+            Err(error) => tracing::error!(%error, %plan, "a plan cannot be looked after"),
+        }
+    }
+
+    fn wait_ms(&self, due: Due) -> u64 {
+        due.wait_ms(wall_now(), self.engine.clock.mono())
+    }
+}
+
+/// One effect away from a person (SIG-10), and nobody waits for it.
+pub(super) fn our_signal(thread: &ThreadKey, plan: &PlanId) -> Signal {
+    let id = fresh_id();
+    Signal {
+        event: EventId::new(format!("{OURSELVES}/{id}")),
+        id: SignalId::new(id),
+        thread: thread.clone(),
+        room: ConversationKind::Unknown,
+        actor: Actor { id: ActorId::new(OURSELVES), kind: ActorKind::Service, display: OURSELVES.to_owned() },
+        addressed: Addressed::Direct,
+        payload: Payload::Due { plan: plan.clone() },
+        depth: 1,
+        ground: Ground::Background,
+        received_at: Wall(wall_now().0),
+    }
+}

@@ -1,0 +1,174 @@
+//! `host_process`, its changes: ends and signals processes, and says whether one is still there. A process is held by a
+//! handle of the kernel (a pidfd) before its start time is looked at, so that a number that is used again is never hit.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::process::parent_id;
+
+use procfs::ProcError;
+use procfs::process::Process;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, test_kill_process};
+use serde_json::json;
+
+use super::answer::{Answer, Found, Trouble};
+use super::call::{Call, Target};
+use super::change::Change;
+use super::process::{label, state_word};
+use super::this_host::{ThisHost, user_name};
+
+/// How long a process may take to end after it was told to: what a service manager waits at least.
+const PATIENCE: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+
+/// How a process is.
+enum Presence {
+    /// It runs, or waits, or is stopped.
+    Alive {
+        /// Of the kernel.
+        state: char,
+    },
+    /// It has ended, and its parent has not noticed yet.
+    Zombie,
+    /// It has ended, and its number is used by another.
+    Replaced,
+    /// Nobody has its number.
+    Gone,
+}
+
+/// Whether a process is still there. Always answers where the kernel does: only its word makes a process gone.
+pub(super) fn state(_host: &ThisHost, call: &Call) -> Answer {
+    let (pid, start_ticks) = process_of(call)?;
+    let presence = look(pid, start_ticks)?;
+    let (present, state, note) = match presence {
+        Presence::Alive { state } => (true, state_word(state), None),
+        Presence::Zombie => (false, "ended", Some("its parent has not noticed yet (a zombie)")),
+        Presence::Replaced => (false, "gone", Some("its number is now used by another process")),
+        Presence::Gone => (false, "gone", None),
+    };
+    let name = if matches!(presence, Presence::Alive { .. }) { name(pid) } else { format!("process {pid}") };
+    Ok(Found::all(json!({ "present": present, "name": name, "pid": pid, "state": state, "note": note })))
+}
+
+/// Asks a process to end (SIGTERM), and waits a while for its end.
+pub(super) async fn stop(call: &Call, change: &Change) -> Answer {
+    end(call, change, Signal::TERM).await
+}
+
+/// Ends a process without asking it (SIGKILL).
+pub(super) async fn kill(call: &Call, change: &Change) -> Answer {
+    end(call, change, Signal::KILL).await
+}
+
+/// Sends a signal that a process may take as it likes.
+pub(super) fn signal(call: &Call, change: &Change) -> Answer {
+    let word = call.required("signal")?;
+    let signal = match word {
+        "hup" => Signal::HUP,
+        "usr1" => Signal::USR1,
+        "usr2" => Signal::USR2,
+        _ => return Err(Trouble::invalid("signal", "`signal` must be one of hup, usr1, usr2")),
+    };
+    let held = Held::take(call)?;
+    held.send(change, signal)?;
+    Ok(Found::all(json!({ "name": held.name, "pid": held.pid, "signal": word })))
+}
+
+async fn end(call: &Call, change: &Change, signal: Signal) -> Answer {
+    let held = Held::take(call)?;
+    held.send(change, signal)?;
+    let (name, pid) = (held.name.clone(), held.pid);
+    let ended = held.has_ended_within(PATIENCE).await;
+    Ok(Found::all(json!({ "name": name, "pid": pid, "ended": ended })))
+}
+
+/// A process that cannot become another one.
+struct Held {
+    handle: OwnedFd,
+    pid: i32,
+    name: String,
+}
+
+impl Held {
+    /// Takes hold of the process that a call means, unless it is one that is never signalled, or not there any more.
+    fn take(call: &Call) -> Result<Self, Trouble> {
+        let (pid, start_ticks) = process_of(call)?;
+        refuse_protected(pid)?;
+        let gone = || Trouble::drifted(format!("process {pid} has ended already; nothing was done"));
+        let raw = Pid::from_raw(pid).ok_or_else(gone)?;
+        let handle = pidfd_open(raw, PidfdFlags::empty()).map_err(|error| match error {
+            Errno::SRCH => gone(),
+            other => Trouble::refused(format!("process {pid} cannot be held: {other}; nothing was done")),
+        })?;
+        // Only now: from here on the handle and the number mean the same process, or the start time tells them apart.
+        match look(pid, start_ticks)? {
+            Presence::Alive { .. } => Ok(Self { handle, pid, name: name(pid) }),
+            Presence::Zombie | Presence::Gone => Err(gone()),
+            Presence::Replaced => Err(Trouble::drifted(format!(
+                "process {pid} has ended, and its number is now used by another; nothing was done"
+            ))),
+        }
+    }
+
+    fn send(&self, change: &Change, signal: Signal) -> Result<(), Trouble> {
+        change.begin()?;
+        let (name, pid) = (&self.name, self.pid);
+        pidfd_send_signal(&self.handle, signal).map_err(|error| match error {
+            Errno::SRCH => Trouble::drifted(format!("process {pid} has just ended by itself; nothing was done")),
+            Errno::PERM => Trouble::refused(format!(
+                "{name} (pid {pid}) may not be signalled: countersign runs as `{}`, who may not do that",
+                user_name()
+            )),
+            other => Trouble::refused(format!("{name} (pid {pid}) could not be signalled: {other}")),
+        })
+    }
+
+    /// The handle becomes readable when the process ends, also where its parent does not notice. Waits off the threads
+    /// that carry messages.
+    async fn has_ended_within(self, limit: Timespec) -> bool {
+        let wait = move || {
+            let ended = poll(&mut [PollFd::new(&self.handle, PollFlags::IN)], Some(&limit));
+            ended.is_ok_and(|ended| ended > 0)
+        };
+        tokio::task::spawn_blocking(wait).await.unwrap_or(false)
+    }
+}
+
+fn process_of(call: &Call) -> Result<(i32, u64), Trouble> {
+    match call.target {
+        Target::Process { pid, start_ticks } => Ok((pid, start_ticks)),
+        _ => Err(Trouble::invalid("target", "this action runs on a process")),
+    }
+}
+
+fn look(pid: i32, start_ticks: u64) -> Result<Presence, Trouble> {
+    match Process::new(pid).and_then(|process| process.stat()) {
+        Ok(stat) if stat.starttime != start_ticks => Ok(Presence::Replaced),
+        Ok(stat) if matches!(stat.state, 'Z' | 'X' | 'x') => Ok(Presence::Zombie),
+        Ok(stat) => Ok(Presence::Alive { state: stat.state }),
+        // `/proc` may be mounted so that it hides what is not ours; the kernel itself cannot be mistaken.
+        Err(ProcError::NotFound(_)) if is_unused(pid) => Ok(Presence::Gone),
+        Err(error) => Err(Trouble::reading(&format!("process {pid}"), error)),
+    }
+}
+
+fn is_unused(pid: i32) -> bool {
+    Pid::from_raw(pid).is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+}
+
+/// What people call it, without its number.
+fn name(pid: i32) -> String {
+    let label = label(pid);
+    label.strip_suffix(&format!(" (pid {pid})")).map_or_else(|| format!("process {pid}"), str::to_owned)
+}
+
+/// Refuses what would end the machine or the bot.
+fn refuse_protected(pid: i32) -> Result<(), Trouble> {
+    let number = pid.unsigned_abs();
+    let what = match number {
+        1 => "the first process of this machine",
+        _ if number == std::process::id() => "this tool server itself",
+        _ if number == parent_id() => "the bot itself",
+        _ => return Ok(()),
+    };
+    Err(Trouble::forbidden(format!("process {pid} is {what} and is never signalled from a chat")))
+}

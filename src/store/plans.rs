@@ -1,0 +1,297 @@
+//! Plans and the targets that they hold: filed once, moved by compare-and-set, read back and proved by their digest.
+//! Which move may be made, and by whom, is decided in the core; here a move changes exactly one row or none.
+
+use countersign_core::approval::{Decided, Digest, Filed, Frozen, Move, Outcome, PlanId, PlanState, Standing};
+use countersign_core::envelope::Code;
+use countersign_core::signal::{ThreadKey, Wall};
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection};
+
+use super::row::Stored;
+use super::{Store, StoreError, threads};
+
+/// The states of [`PlanState::is_open`], as the index `plans_open` has them; a test holds the two together.
+macro_rules! open_states {
+    () => {
+        "('pending', 'approved', 'executing', 'unverified', 'unknown')"
+    };
+}
+
+/// Every column of a plan, and the key of its thread. A statement adds which plans.
+macro_rules! select_plans {
+    ($rest:expr) => {
+        concat!(
+            "SELECT p.id, p.body, p.digest, p.target, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, \
+             p.next_look, p.version, t.platform, t.account, t.space, t.conversation, t.root \
+             FROM plans AS p JOIN threads AS t ON t.id = p.thread ",
+            $rest
+        )
+    };
+}
+
+/// One change of a step to the plans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanChange {
+    /// A new plan. The same plan again changes nothing.
+    File(Box<Filed>),
+    /// A compare-and-set.
+    Move {
+        /// Made by the caller; unique to this move, so that the same step committed again is known.
+        id: String,
+        /// From where to where.
+        moved: Box<Move>,
+    },
+}
+
+/// How a commit ended that the database took or could have taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// All of the step is stored, by this call or by an earlier one of the same step.
+    Done,
+    /// Nothing is stored: a plan had been moved by somebody else. This is the plan as it stands.
+    Lost(Box<Filed>),
+    /// Nothing is stored: another plan's change of the same target is not verified yet.
+    Held {
+        /// The plan that was to be carried out, as it stands.
+        filed: Box<Filed>,
+        /// The plan that holds its target.
+        by: PlanId,
+    },
+}
+
+/// The open plans of a thread, and what is broken among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenPlans {
+    /// The sound ones, oldest first.
+    pub filed: Vec<Filed>,
+    /// Rows that are not what was filed: the plan's id, and a sentence.
+    pub broken: Vec<(String, String)>,
+}
+
+/// What became of the changes inside the transaction.
+pub(super) enum Applied {
+    /// All of them are made; how many rows that changed: none where the same step had been committed before.
+    Made(u64),
+    /// This plan does not stand where its move starts.
+    Lost(PlanId),
+    /// The first plan's target is held by the second one.
+    Held(PlanId, PlanId),
+}
+
+impl Store {
+    /// A plan by its id, proved by its digest. An error names a plan whose row is not what was filed. Reads.
+    pub async fn plan(&self, id: &PlanId) -> Result<Option<Filed>, StoreError> {
+        let found = sqlx::query(select_plans!("WHERE p.id = $1")).bind(id.as_str()).fetch_optional(&self.read).await;
+        found.map_err(StoreError::while_doing("reading a plan"))?.as_ref().map(filed).transpose()
+    }
+
+    /// The open plans of a thread, oldest first; a broken row stops none of the others. Reads.
+    pub async fn open_plans(&self, thread: &ThreadKey) -> Result<OpenPlans, StoreError> {
+        let sql = select_plans!(concat!(
+            "WHERE t.platform = $1 AND t.account = $2 AND t.space = $3 AND t.conversation = $4 AND t.root = $5 \
+             AND p.state IN ",
+            open_states!(),
+            " ORDER BY p.requested_at, p.id"
+        ));
+        let rows = threads::bind_key(sqlx::query(sql), thread).fetch_all(&self.read).await;
+        let mut open = OpenPlans::default();
+        for row in &rows.map_err(StoreError::while_doing("reading the open plans"))? {
+            match filed(row) {
+                Ok(sound) => open.filed.push(sound),
+                Err(problem) => open.broken.push((Stored::new("plans", row).id().to_owned(), problem.to_string())),
+            }
+        }
+        Ok(open)
+    }
+
+    /// Every thread with an open plan, the broken ones included. Reads.
+    pub async fn threads_with_open_plans(&self) -> Result<Vec<ThreadKey>, StoreError> {
+        let sql = concat!(
+            "SELECT t.id, t.platform, t.account, t.space, t.conversation, t.root FROM threads AS t \
+             WHERE EXISTS (SELECT 1 FROM plans AS p WHERE p.thread = t.id AND p.state IN ",
+            open_states!(),
+            ") ORDER BY t.id"
+        );
+        let rows = sqlx::query(sql).fetch_all(&self.read).await;
+        let rows = rows.map_err(StoreError::while_doing("reading the threads with open plans"))?;
+        rows.iter().map(|row| threads::key(&Stored::new("threads", row))).collect()
+    }
+}
+
+/// Makes the changes of a step, in order. Where one cannot be made, the caller must roll back.
+pub(super) async fn apply(tx: &mut AnyConnection, changes: &[PlanChange]) -> Result<Applied, StoreError> {
+    let mut rows = 0;
+    for change in changes {
+        match change {
+            PlanChange::File(filed) => rows += file(tx, filed).await?,
+            PlanChange::Move { id, moved } if shift(tx, id, moved).await? => {
+                rows += 1;
+                if let Some(by) = hold_or_let_go(tx, moved).await? {
+                    return Ok(Applied::Held(moved.plan.clone(), by));
+                }
+            }
+            PlanChange::Move { moved, .. } if was_made(tx, &moved.plan, changes).await? => {}
+            PlanChange::Move { moved, .. } => return Ok(Applied::Lost(moved.plan.clone())),
+        }
+    }
+    Ok(Applied::Made(rows))
+}
+
+/// Files a plan. Returns how many rows that changed: none where the very same plan is there.
+async fn file(tx: &mut AnyConnection, filed: &Filed) -> Result<u64, StoreError> {
+    let plan = filed.frozen.plan();
+    threads::add(tx, plan.id.as_str(), &plan.thread).await?;
+    let sql = "INSERT INTO plans (id, state, code, outcome, decided, over_at, looks, next_look, version, last_move, \
+               body, digest, target, requested_at, expires_at, thread) \
+               SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, $13, $14, id FROM threads \
+               WHERE platform = $15 AND account = $16 AND space = $17 AND conversation = $18 AND root = $19 \
+               ON CONFLICT (id) DO NOTHING";
+    let query = bind_standing(sqlx::query(sql).bind(plan.id.as_str()), &filed.standing);
+    let query = query.bind(number(filed.standing.version)).bind(filed.frozen.bytes());
+    let query = query.bind(filed.frozen.digest().as_str()).bind(plan.target.as_str());
+    let query = query.bind(plan.requested_at.0).bind(plan.expires_at.0);
+    let inserted = threads::bind_key(query, &plan.thread).execute(&mut *tx).await;
+    match inserted.map_err(StoreError::while_doing("filing a plan"))?.rows_affected() {
+        0 if is_filed(tx, filed).await? => Ok(0),
+        0 => Err(StoreError::OtherPlan(plan.id.clone())),
+        rows => Ok(rows),
+    }
+}
+
+async fn is_filed(tx: &mut AnyConnection, filed: &Filed) -> Result<bool, StoreError> {
+    let found = sqlx::query("SELECT id, digest FROM plans WHERE id = $1").bind(filed.id().as_str()).fetch_one(tx).await;
+    let row = found.map_err(StoreError::while_doing("looking for a plan"))?;
+    Ok(Stored::new("plans", &row).text("digest")? == filed.frozen.digest().as_str())
+}
+
+/// The compare-and-set. False: the plan does not stand where the move starts.
+async fn shift(tx: &mut AnyConnection, id: &str, moved: &Move) -> Result<bool, StoreError> {
+    let sql = "UPDATE plans SET state = $2, code = $3, outcome = $4, decided = $5, over_at = $6, looks = $7, \
+               next_look = $8, version = version + 1, last_move = $9 WHERE id = $1 AND state = $10 AND version = $11";
+    let query = bind_standing(sqlx::query(sql).bind(moved.plan.as_str()), &moved.to);
+    let query = query.bind(id).bind(moved.from.as_str()).bind(number(moved.version));
+    let changed = query.execute(tx).await.map_err(StoreError::while_doing("moving a plan"))?;
+    Ok(changed.rows_affected() == 1)
+}
+
+/// Whether this very step was committed before. A step may move a plan more than once, and only the last of these moves
+/// is in the row: any of them proves the whole step, because a step is stored whole or not at all.
+async fn was_made(tx: &mut AnyConnection, plan: &PlanId, changes: &[PlanChange]) -> Result<bool, StoreError> {
+    let found =
+        sqlx::query("SELECT id, last_move FROM plans WHERE id = $1").bind(plan.as_str()).fetch_optional(tx).await;
+    let Some(row) = found.map_err(StoreError::while_doing("looking for a plan"))? else {
+        return Err(StoreError::UnknownPlan(plan.clone()));
+    };
+    let last = Stored::new("plans", &row).text("last_move")?;
+    Ok(changes.iter().any(|change| match change {
+        PlanChange::Move { id, moved } => moved.plan == *plan && *id == last,
+        PlanChange::File(_) => false,
+    }))
+}
+
+/// Takes the target where the plan begins to be carried out, and gives it back where it is verified or was not done.
+/// Returns the plan that holds the target, where that is another one.
+async fn hold_or_let_go(tx: &mut AnyConnection, moved: &Move) -> Result<Option<PlanId>, StoreError> {
+    match (moved.from.holds_target(), moved.to.state.holds_target()) {
+        (false, true) => hold(tx, &moved.plan).await,
+        (true, false) => {
+            let freed = sqlx::query("DELETE FROM writes_in_flight WHERE plan = $1").bind(moved.plan.as_str());
+            freed.execute(tx).await.map_err(StoreError::while_doing("freeing a target"))?;
+            Ok(None)
+        }
+        (true, true) | (false, false) => Ok(None),
+    }
+}
+
+/// The target is the one in the plan's own row, not what the caller says it is. The conflicting row is rewritten as it
+/// is, because that returns and locks it in one statement: between two, the holder could go.
+async fn hold(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanId>, StoreError> {
+    let sql = "INSERT INTO writes_in_flight (target, plan) SELECT target, id FROM plans WHERE id = $1 \
+               ON CONFLICT (target) DO UPDATE SET plan = writes_in_flight.plan RETURNING target AS id, plan";
+    // Fetched to the end: SQLite makes such a change only when the statement has been run to its end.
+    let rows = sqlx::query(sql).bind(plan.as_str()).fetch_all(tx).await;
+    let rows = rows.map_err(StoreError::while_doing("taking a target"))?;
+    let Some(row) = rows.first() else {
+        return Err(StoreError::UnknownPlan(plan.clone()));
+    };
+    let row = Stored::new("writes_in_flight", row);
+    let holder = row.text("plan")?;
+    let holder = PlanId::parse(&holder).ok_or_else(|| row.wrong("plan", format!("{holder} is no id of a plan")))?;
+    Ok((holder != *plan).then_some(holder))
+}
+
+/// Binds what a standing has beside its version: state, code, outcome, `decided`, `over_at`, looks, `next_look`.
+fn bind_standing<'q>(query: Query<'q, Any, AnyArguments>, standing: &Standing) -> Query<'q, Any, AnyArguments> {
+    let (code, outcome) = match standing.state {
+        PlanState::Refused(code) => (code.as_str(), ""),
+        PlanState::Verified(outcome) => ("", outcome.as_str()),
+        _ => ("", ""),
+    };
+    let decided = standing.decided.as_ref().map(serde_json::to_string).transpose();
+    let decided = decided.expect("invariant: a decision is plain data").unwrap_or_default();
+    let query = query.bind(standing.state.as_str()).bind(code).bind(outcome).bind(decided);
+    let query = query.bind(standing.over_at.map(|at| at.0)).bind(i64::from(standing.looks));
+    query.bind(standing.next_look.map(|at| at.0))
+}
+
+fn number(version: u64) -> i64 {
+    i64::try_from(version).expect("invariant: a plan is moved a few times only")
+}
+
+/// Reads a plan, and checks that the row is the one of this plan.
+fn filed(row: &AnyRow) -> Result<Filed, StoreError> {
+    let row = Stored::new("plans", row);
+    let frozen = Frozen::read(row.text("body")?, &Digest::claimed(row.text("digest")?));
+    let frozen = frozen.map_err(|problem| row.wrong("body", problem.to_string()))?;
+    let plan = frozen.plan();
+    if plan.id.as_str() != row.id() {
+        return Err(row.wrong("body", format!("it is the body of plan {}", plan.id)));
+    }
+    if plan.target.as_str() != row.text("target")? {
+        return Err(row.wrong("target", format!("the plan is for {}", plan.target)));
+    }
+    if plan.thread != threads::key(&row)? {
+        return Err(row.wrong("thread", "the plan was asked for in another thread".to_owned()));
+    }
+    Ok(Filed { standing: standing(&row)?, frozen })
+}
+
+fn standing(row: &Stored<'_>) -> Result<Standing, StoreError> {
+    let decided = row.text("decided")?;
+    let decided: Option<Decided> = if decided.is_empty() { None } else { Some(row.json("decided")?) };
+    Ok(Standing {
+        state: state(row)?,
+        version: row.natural("version")?,
+        decided,
+        over_at: row.maybe_number("over_at")?.map(Wall),
+        looks: row.count("looks")?,
+        next_look: row.maybe_number("next_look")?.map(Wall),
+    })
+}
+
+fn state(row: &Stored<'_>) -> Result<PlanState, StoreError> {
+    let name = row.text("state")?;
+    Ok(match name.as_str() {
+        "pending" => PlanState::Pending,
+        "approved" => PlanState::Approved,
+        "executing" => PlanState::Executing,
+        "unverified" => PlanState::Unverified,
+        "unknown" => PlanState::Unknown,
+        "denied" => PlanState::Denied,
+        "expired" => PlanState::Expired,
+        "cancelled" => PlanState::Cancelled,
+        "failed" => PlanState::Failed,
+        "refused" => {
+            let text = row.text("code")?;
+            let code = Code::ALL.into_iter().find(|code| code.as_str() == text);
+            PlanState::Refused(code.ok_or_else(|| row.wrong("code", format!("there is no code {text}")))?)
+        }
+        "verified" => {
+            let text = row.text("outcome")?;
+            let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text);
+            PlanState::Verified(outcome.ok_or_else(|| row.wrong("outcome", format!("there is no outcome {text}")))?)
+        }
+        _ => return Err(row.wrong("state", format!("there is no state {name}"))),
+    })
+}

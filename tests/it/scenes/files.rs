@@ -1,0 +1,86 @@
+//! Scenes around one file: changed as its diff showed, and left alone where it was changed meanwhile or would not parse.
+
+use serde_json::json;
+
+use super::{is_verified, said};
+use crate::support::bot::{Bot, Home};
+
+#[test]
+fn a_file_is_changed_as_the_diff_showed() {
+    let home = Home::new();
+    let file = home.write("demo.toml", "port = 80\nhost = \"web-1\"\n");
+    let mut bot = Bot::json(&home);
+    let lines = format!("write {}:\nport = 8080\nhost = \"web-1\"\n", file.display());
+    let asked = bot.ask(&json!({ "text": lines }).to_string());
+    insta::assert_snapshot!(said(&home, &asked), @r#"
+    Countersign this? write HOME/demo.toml
+    Does | host_file.write
+    To | file:HOST:HOME/demo.toml
+    That is | text, 25 bytes
+    Only while | sha256 SHA256
+    Then expects | sha256 SHA256
+    Risk | medium
+    Why | asked by PERSON: write HOME/demo.toml:⏎port = 8080⏎host = "web-1"⏎
+    Until | TIME
+    Plan | PLAN (DIGEST)
+    --- HOME/demo.toml (line ends LF)
+    +++ HOME/demo.toml (line ends LF)
+    @@ -1,2 +1,2 @@
+    -port = 80
+    +port = 8080
+     host = "web-1"
+    You asked for this yourself. On the console its owner may countersign alone; the record says so.
+    to decide: plan PLAN
+    "#);
+    let done = bot.ask(&asked.card().approve());
+    assert!(is_verified(&done, &asked.card().plan, "as_expected"), "{done:?}");
+    insta::assert_snapshot!(said(&home, &done), @"
+    Done and verified: write HOME/demo.toml. A fresh read shows what was expected.
+    sha256 | SHA256 (as expected)
+    ");
+    let read = || std::fs::read_to_string(&file).expect("it is there");
+    assert_eq!(read(), "port = 8080\nhost = \"web-1\"\n");
+
+    let asked = bot.ask(&format!("append to {}: debug = true", file.display()));
+    assert!(asked.text().contains("\n+debug = true\n"), "{}", asked.text());
+    let done = bot.ask(&asked.card().approve());
+    assert!(is_verified(&done, &asked.card().plan, "as_expected"), "{done:?}");
+    assert_eq!(read(), "port = 8080\nhost = \"web-1\"\ndebug = true\n");
+}
+
+#[test]
+fn a_file_that_was_changed_after_its_card_is_left_alone() {
+    let home = Home::new();
+    let file = home.write("demo.toml", "port = 80\n");
+    let mut bot = Bot::json(&home);
+    let card = bot.ask(&format!("append to {}: debug = true", file.display())).card();
+    home.write("demo.toml", "port = 443\n");
+    let refused = bot.ask(&card.approve());
+    assert_eq!(refused.mark(), "refused");
+    insta::assert_snapshot!(said(&home, &refused), @"
+    Not done: append to HOME/demo.toml.
+    Its sha256 was SHA256… when the plan was made and is SHA256… now.
+    (DRIFTED, gate `carry`)
+    Nothing was changed.
+    ");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "port = 443\n");
+    // The same again is another plan, for the file as it is now.
+    let again = bot.ask(&format!("append to {}: debug = true", file.display()));
+    assert_ne!(again.card().plan, card.plan);
+    assert!(is_verified(&bot.ask(&again.card().approve()), &again.card().plan, "as_expected"));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "port = 443\ndebug = true\n");
+}
+
+#[test]
+fn what_would_not_parse_is_refused_before_there_is_a_plan() {
+    let home = Home::new();
+    let file = home.write("demo.toml", "port = 80\n");
+    let mut bot = Bot::json(&home);
+    let refused = bot.ask(&format!("append to {}: port = [", file.display()));
+    assert_eq!(refused.mark(), "refused");
+    insta::assert_snapshot!(said(&home, &refused), @"
+    `HOME/demo.toml` would be no sound file any more: as TOML, line 2 does not parse.
+    (INVALID_INPUT, gate `spoke`)
+    ");
+    assert_eq!(bot.ask("approvals").text(), "No plan is open in this thread.");
+}

@@ -1,0 +1,322 @@
+//! A session is recorded with the real binary and played again: what is decided is what was decided, whoever looks and
+//! however often. What is wrong with a recording is named by its line.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::support::bot::{Answer, Bot, Done, Home, finish};
+
+/// A small session by hand: a plan is denied, one is carried out, and one expires.
+const SMALL: &str = include_str!("small.jsonl");
+
+fn recorded(home: &Home, file: &Path) -> Bot {
+    Bot::spawn(home.bot().arg("--json").arg("--record").arg(file))
+}
+
+fn replay(home: &Home, file: &Path) -> Done {
+    finish(home.command().arg("replay").arg(file), b"")
+}
+
+/// The decisions of a recording that can be played; played twice, they are the same.
+fn decisions(home: &Home, file: &Path) -> Vec<Value> {
+    let (first, second) = (replay(home, file), replay(home, file));
+    assert!(first.status.success() && first.err.is_empty(), "{first:?}");
+    assert_eq!(first.out, second.out);
+    first.out.lines().map(|line| serde_json::from_str(line).expect("a decision is an object")).collect()
+}
+
+fn of<'a>(decisions: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    decisions.iter().filter(|decision| decision["decided"] == kind).collect()
+}
+
+/// What a message is, without what the platform adds.
+fn message(message: &Value) -> Value {
+    json!({ "mark": message["mark"], "claim": message["claim"], "blocks": message["blocks"] })
+}
+
+fn messages(answers: &[Answer]) -> Vec<Value> {
+    answers.iter().flat_map(|answer| &answer.messages).map(message).collect()
+}
+
+fn moves(decisions: &[Value]) -> Vec<(String, String)> {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    of(decisions, "move").iter().map(|moved| (word(&moved["from"]), word(&moved["to"]))).collect()
+}
+
+fn pairs(moves: &[(&str, &str)]) -> Vec<(String, String)> {
+    moves.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect()
+}
+
+#[test]
+fn a_session_is_played_as_it_was() {
+    let home = Home::new();
+    let napper = home.process("napper", &[]);
+    let file = home.write("demo.toml", "port = 80\n");
+    let recording = home.path().join("session.jsonl");
+    let mut bot = recorded(&home, &recording);
+    let stop = format!("stop process {}", napper.pid());
+    let mut said = vec![bot.ask("disk usage"), bot.ask("disk usgae"), bot.ask("1"), bot.ask(&stop)];
+    let denied = said[3].card();
+    said.extend([bot.ask(&denied.deny("not now")), bot.ask(&denied.approve()), bot.ask(&stop)]);
+    let stopped = said[6].card();
+    said.extend([bot.ask(&stopped.approve()), bot.ask(&format!("append to {}: debug = true", file.display()))]);
+    let drifted = said[8].card();
+    home.write("demo.toml", "port = 443\n");
+    said.extend([bot.ask(&drifted.approve()), bot.ask("approvals"), bot.ask("why")]);
+    assert!(bot.end().status.success());
+    assert!(said[9].text().contains("(DRIFTED, "), "{}", said[9].text());
+
+    let mode = std::fs::metadata(&recording).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // The process has ended and the file is another one now: a replay looks at neither.
+    drop(napper);
+    std::fs::remove_file(&file).expect("it can be removed");
+    let decided = decisions(&home, &recording);
+    let repeated: Vec<_> = of(&decided, "say").into_iter().map(message).collect();
+    assert_eq!(repeated, messages(&said), "every card and every answer, to the letter");
+    assert_eq!(
+        moves(&decided),
+        pairs(&[
+            ("pending", "denied"),
+            ("pending", "approved"),
+            ("approved", "executing"),
+            ("executing", "unverified"),
+            ("unverified", "verified"),
+            ("pending", "approved"),
+            ("approved", "refused"),
+        ])
+    );
+    let plans: Vec<_> = of(&decided, "file").iter().map(|filed| filed["digest"].clone()).collect();
+    assert_eq!(plans, [denied.digest, stopped.digest, drifted.digest]);
+    let writes: Vec<_> =
+        of(&decided, "call").iter().map(|call| call["plan"].clone()).filter(Value::is_string).collect();
+    assert_eq!(writes, [stopped.plan], "one change was carried out");
+    // It leaves nothing behind, and needs no data directory.
+    let listed = std::fs::read_dir(home.path()).expect("it is there").flatten().map(|entry| entry.file_name());
+    let mut listed: Vec<_> = listed.collect();
+    listed.sort();
+    assert_eq!(listed, ["data", "napper", "session.jsonl"]);
+}
+
+#[test]
+fn a_recording_that_begins_with_a_waiting_plan_is_played() {
+    let home = Home::new();
+    let napper = home.process("napper", &[]);
+    let mut bot = Bot::json(&home);
+    let card = bot.ask(&format!("stop process {}", napper.pid())).card();
+    bot.kill();
+    let recording = home.path().join("second.jsonl");
+    let mut bot = recorded(&home, &recording);
+    let said = [bot.ask("approvals"), bot.ask(&format!("approve {}", card.plan))];
+    assert!(bot.end().status.success());
+    let decided = decisions(&home, &recording);
+    assert_eq!(of(&decided, "say").into_iter().map(message).collect::<Vec<_>>(), messages(&said));
+    assert_eq!(moves(&decided).last(), Some(&("unverified".to_owned(), "verified".to_owned())));
+    let first = std::fs::read_to_string(&recording).expect("it is text");
+    assert!(first.lines().nth(1).is_some_and(|line| line.contains(r#""filed":[{"#)), "{first}");
+}
+
+#[test]
+fn a_recording_holds_no_secret() {
+    let home = Home::new();
+    let recording = home.path().join("session.jsonl");
+    let url = format!("sqlite:{}?password=s3cr3tpassw0rd", home.path().join("other.db").display());
+    let log =
+        home.write("app.log", "start\npassword=hunter2hunter2\nkey ghp_Xk29vQmR4tLz7WbN1sDf8HyJ3cPa5GeU6oTi\nend\n");
+    let mut bot = recorded(&home, &recording);
+    for line in [
+        format!("last 4 lines of {}", log.display()),
+        "write me a poem about password=typedbyhand77x".to_owned(),
+        format!("what do you know about {url}"),
+        "deny 0123456789abcdef0123456789abcdef password=hunter2hunter2".to_owned(),
+    ] {
+        bot.ask(&line);
+    }
+    assert!(bot.end().status.success());
+    let written = std::fs::read_to_string(&recording).expect("it is text");
+    for secret in ["s3cr3tpassw0rd", "hunter2hunter2", "ghp_Xk29vQmR4tLz7WbN1sDf8HyJ3cPa5GeU6oTi", "typedbyhand77x"] {
+        assert!(!written.contains(secret), "{secret} in {written}");
+    }
+    // The words around them are there, so that it was recorded at all; and it can still be played.
+    assert!(written.contains("write me a poem about") && written.contains("last 4 lines of"), "{written}");
+    assert!(decisions(&home, &recording).len() > 4);
+}
+
+#[test]
+fn an_existing_file_is_never_written_over() {
+    let home = Home::new();
+    let file = home.write("mine.txt", "mine");
+    let done = finish(home.bot().arg("--record").arg(&file), b"status\n");
+    assert_eq!((done.status.code(), done.out.as_str()), (Some(2), ""), "{done:?}");
+    let said = done.err.lines().last().unwrap_or_default().replace(&home.path().display().to_string(), "HOME");
+    insta::assert_snapshot!(said, @"countersign: --record: cannot create HOME/mine.txt: File exists (os error 17)");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is still there"), "mine");
+}
+
+#[test]
+fn what_is_wrong_with_a_recording_is_named_by_its_line() {
+    let home = Home::new();
+    let lines: Vec<&str> = SMALL.lines().collect();
+    let with = |line: usize, text: &str| {
+        let mut lines = lines.clone();
+        lines[line - 1] = text;
+        lines.join("\n")
+    };
+    let cases = [
+        ("form", with(1, &lines[0].replace("\"form\":1", "\"form\":2"))),
+        ("header", with(1, "{}")),
+        ("empty", String::new()),
+        ("broken", with(4, "{\"thread\":")),
+        ("cut", SMALL.trim_end().trim_end_matches('}').to_owned()),
+        ("kind", with(4, &lines[3].replace("\"signal\":{", "\"sign\":{"))),
+        ("seed", with(4, &lines[3].replace("\"seed\":\"0", "\"seed\":\"x"))),
+    ];
+    let mut said: Vec<String> = Vec::new();
+    for (name, text) in cases {
+        let done = replay(&home, &home.write(name, text));
+        assert_eq!(done.status.code(), Some(2), "{name}: {done:?}");
+        said.push(format!("{name}: {}", done.err.trim_end()));
+    }
+    let missing = replay(&home, Path::new("missing"));
+    assert_eq!((missing.status.code(), missing.out.as_str()), (Some(2), ""));
+    said.push(format!("missing: {}", missing.err.trim_end()));
+    let said = said.join("\n").replace(&home.path().display().to_string(), "HOME");
+    insta::assert_snapshot!(said, @"
+    form: countersign: HOME/form: line 1: the recording has the form 2, and this version plays 1
+    header: countersign: HOME/header: line 1: this is no header of a recording: missing field `form` at column 2
+    empty: countersign: HOME/empty: line 1: this is no header of a recording: EOF while parsing a value at column 0
+    broken: countersign: HOME/broken: line 4: it is no input: EOF while parsing a value at column 10
+    cut: countersign: HOME/cut: line 13: it is no input: EOF while parsing an object at column 555
+    kind: countersign: HOME/kind: line 4: it is no input: it tells its thread nothing that this version knows
+    seed: countersign: HOME/seed: line 4: `seed` is no number: invalid digit found in string
+    missing: countersign: cannot open the recording missing: No such file or directory (os error 2)
+    ");
+}
+
+/// A decision as somebody would discuss it.
+fn told(decision: &Value) -> String {
+    let word = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
+    let what = match word("decided").as_str() {
+        "call" => format!("{} {} {}, plan {}", word("call"), word("target"), decision["args"], word("plan")),
+        "say" => {
+            let text = Answer { messages: vec![decision.clone()] }.text();
+            format!("{}\n    {}", word("mark"), text.replace('\n', "\n    "))
+        }
+        "file" => format!("{}: {}", word("plan"), word("title")),
+        "move" => format!("{}: {} -> {}", word("plan"), word("from"), word("to")),
+        "record" => format!("{} {} {}: {}", word("what"), word("call"), word("code"), word("detail")),
+        "finish" => format!("{} {}", word("signal"), word("ending")),
+        other => panic!("an unknown decision: {other}"),
+    };
+    format!("{} {} {what}", decision["line"], word("decided"))
+}
+
+/// The decisions of the small recording, those that are said or those that are not.
+fn small(is_said: bool) -> String {
+    let home = Home::new();
+    let file = home.write("small.jsonl", SMALL);
+    let decided = decisions(&home, &file);
+    let decided = decided.iter().filter(|decision| (decision["decided"] == "say") == is_said);
+    let mut text = decided.map(told).collect::<Vec<_>>().join("\n");
+    for (id, name) in [("a2", "FIRST"), ("a5", "SECOND"), ("ab", "THIRD")] {
+        text = text.replace(&format!("{id:0>32}"), name);
+    }
+    // The ids of this session are made by hand; only what is computed from a plan's bytes is not.
+    Regex::new(r"\([0-9a-f]{12}\)").expect("a sound pattern").replace_all(&text, "(DIGEST)").into_owned()
+}
+
+#[test]
+fn the_small_recording_decides_this() {
+    insta::assert_snapshot!(small(false), @r#"
+    2 record called host_process.find -: asked by ada: stop process 4711
+    2 call host_process.find - {"query":"4711"}, plan -
+    3 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
+    3 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
+    3 file FIRST: stop process nginx (pid 4711)
+    3 finish s-1 answered
+    4 move FIRST: pending -> denied
+    4 record denied host_process.stop -: deny by uid:1000: stop process nginx (pid 4711); reason: it is needed until noon
+    4 finish s-2 answered
+    5 record called host_process.find -: asked by ada: stop process 4711
+    5 call host_process.find - {"query":"4711"}, plan -
+    6 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
+    6 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
+    6 file SECOND: stop process nginx (pid 4711)
+    6 finish s-3 answered
+    7 move SECOND: pending -> approved
+    7 record approved host_process.stop -: approve by uid:1000: stop process nginx (pid 4711); waiver: the requester countersigned alone, as policy allows here
+    7 record called host_process.find -: asked by ada: stop process 4711
+    7 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
+    8 move SECOND: approved -> executing
+    8 record executing host_process.stop -: over at the latest at 2026-01-01 00:00:59 UTC
+    8 record called host_process.stop -: asked by ada: stop process 4711
+    8 call host_process.stop process:web-1:4711-100 {}, plan SECOND
+    9 move SECOND: executing -> unverified
+    9 record unverified host_process.stop -: done
+    9 record called host_process.state -: to verify: stop process nginx (pid 4711)
+    9 call host_process.state process:web-1:4711-100 {}, plan -
+    10 move SECOND: unverified -> verified
+    10 record verified host_process.stop -: as it should be
+    10 finish s-4 answered
+    11 record called host_process.find -: asked by ada: stop process 4712
+    11 call host_process.find - {"query":"4712"}, plan -
+    12 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
+    12 record proposed host_process.stop -: stop process nginx (pid 4712); asked by ada: stop process 4712
+    12 file THIRD: stop process nginx (pid 4712)
+    12 finish s-5 answered
+    13 move THIRD: pending -> expired
+    13 record expired host_process.stop -: nobody decided in time
+    13 finish s-6 answered
+    "#);
+}
+
+#[test]
+fn the_small_recording_says_this() {
+    insta::assert_snapshot!(small(true), @"
+    3 say question
+        Countersign this? stop process nginx (pid 4711)
+        Does | host_process.stop
+        To | process:web-1:4711-100
+        That is | nginx: worker process
+        Then expects | it is gone
+        Risk | medium
+        Why | asked by ada: stop process 4711
+        Until | 2026-01-01 00:15:11 UTC
+        Plan | FIRST (DIGEST)
+        You asked for this yourself. On the console its owner may countersign alone; the record says so.
+        to decide: plan FIRST
+    4 say plain
+        Denied: stop process nginx (pid 4711). Reason: it is needed until noon. Nothing was changed.
+    6 say question
+        Countersign this? stop process nginx (pid 4711)
+        Does | host_process.stop
+        To | process:web-1:4711-100
+        That is | nginx: worker process
+        Then expects | it is gone
+        Risk | medium
+        Why | asked by ada: stop process 4711
+        Until | 2026-01-01 00:15:32 UTC
+        Plan | SECOND (DIGEST)
+        You asked for this yourself. On the console its owner may countersign alone; the record says so.
+        to decide: plan SECOND
+    10 say plain
+        Done and verified: stop process nginx (pid 4711). A fresh read shows that nginx is gone.
+    12 say question
+        Countersign this? stop process nginx (pid 4712)
+        Does | host_process.stop
+        To | process:web-1:4712-100
+        That is | nginx: worker process
+        Then expects | it is gone
+        Risk | medium
+        Why | asked by ada: stop process 4712
+        Until | 2026-01-01 00:15:56 UTC
+        Plan | THIRD (DIGEST)
+        You asked for this yourself. On the console its owner may countersign alone; the record says so.
+        to decide: plan THIRD
+    13 say plain
+        Expired: stop process nginx (pid 4712). Nobody decided in time. Nothing was changed. Ask again if it is still wanted.
+    ");
+}

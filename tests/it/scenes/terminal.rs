@@ -1,0 +1,50 @@
+//! A person at a real terminal: a word decides the card that is shown, and only that one.
+
+use super::plain;
+use crate::support::bot::{Home, lives};
+use crate::support::terminal::{PROMPT, Terminal};
+
+/// The words on the screen from a line that was typed on to the next prompt. Where a line is wrapped depends on how long
+/// the numbers of this run are.
+fn after(home: &Home, screen: &str, typed: &str) -> String {
+    let (_, rest) = screen.rsplit_once(&format!("{PROMPT}{typed}\n")).unwrap_or_else(|| panic!("{typed}: {screen}"));
+    let shown = rest.split(PROMPT.trim_end()).next().unwrap_or_default();
+    plain(home, &shown.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_typed_word_decides_the_card_that_is_shown() {
+    let home = Home::new();
+    let (one, two) = (home.process("napper", &[]), home.process("napper", &[]));
+    let mut terminal = Terminal::start(&home.bot());
+    let stop = format!("stop process {}", one.pid());
+    terminal.ask(&stop);
+    let screen = terminal.screen();
+    insta::assert_snapshot!(after(&home, &screen, &stop), @"? Countersign this? stop process napper (pid PID) Does: host_process.stop To: process:HOST:PID-START That is: HOME/napper -c read line napper Then expects: it is gone Risk: medium Why: asked by PERSON: stop process PID Until: TIME Plan: PLAN (DIGEST) You asked for this yourself. On the console its owner may countersign alone; the record says so. Type approve or deny (and why) to decide it; anything else leaves it waiting.");
+    assert!(lives(one.pid()));
+    terminal.ask("approve");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.");
+    assert!(!lives(one.pid()));
+
+    // After another message the word is text like any other: it is no longer clear what it means.
+    terminal.ask(&format!("stop process {}", two.pid()));
+    terminal.ask("who am i");
+    terminal.ask("approve");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? Say which plan to approve, by its full id: approve PLAN - stop process napper (pid PID)");
+    assert!(lives(two.pid()));
+    assert!(terminal.leave("quit"), "{}", terminal.screen());
+}
+
+#[test]
+fn a_typed_no_has_its_reason() {
+    let home = Home::new();
+    let napper = home.process("napper", &[]);
+    let mut terminal = Terminal::start(&home.bot());
+    terminal.ask(&format!("stop process {}", napper.pid()));
+    terminal.ask("deny not during the backup");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "deny not during the backup"), @"Denied: stop process napper (pid PID). Reason: not during the backup. Nothing was changed.");
+    terminal.ask("approve");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? No plan is open in this thread, so there is nothing to approve.");
+    assert!(lives(napper.pid()));
+    assert!(terminal.leave("quit"), "{}", terminal.screen());
+}
