@@ -8,10 +8,11 @@ use std::sync::atomic::Ordering;
 use anyhow::Context;
 use countersign_core::port::{Admission, BoxFuture, Ingress};
 use countersign_core::signal::{Addressed, Payload, Signal, SignalId, ThreadKey, Wall};
+use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
 
 use super::Engine;
-use super::worker::{Handle, Job};
+use super::worker::{Handle, Job, Worker};
 use crate::clock::{fresh_id, wall_now};
 
 /// A signal that was begun so often and never answered ends in a notice: a question that kills the process must not do so
@@ -81,8 +82,7 @@ impl Engine {
         let mut closed = BTreeMap::new();
         for left in &unfinished {
             if !closed.contains_key(&left.signal.thread) {
-                let entrance = self.thread(&left.signal.thread).entrance.lock_owned().await;
-                closed.insert(left.signal.thread.clone(), entrance);
+                closed.insert(left.signal.thread.clone(), self.closed_thread(&left.signal.thread));
             }
         }
         let engine = Arc::clone(self);
@@ -123,7 +123,17 @@ impl Engine {
         }
         let (handle, jobs) = Handle::new(self.queue_max);
         threads.insert(key.clone(), handle.clone());
-        self.tasks.spawn(super::worker::Worker::new(Arc::clone(self), key.clone(), jobs).run());
+        self.tasks.spawn(Worker::new(Arc::clone(self), key.clone(), jobs).run());
         handle
+    }
+
+    /// Begins a thread whose entrance is closed from the start: a worker that is a moment faster than whoever closes it
+    /// would look after a plan before it hears the decision that was left half done.
+    fn closed_thread(self: &Arc<Self>, key: &ThreadKey) -> OwnedMutexGuard<()> {
+        let (handle, jobs) = Handle::new(self.queue_max);
+        let closed = Arc::clone(&handle.entrance).try_lock_owned().expect("invariant: nobody else has it yet");
+        self.lock_threads().insert(key.clone(), handle);
+        self.tasks.spawn(Worker::new(Arc::clone(self), key.clone(), jobs).run());
+        closed
     }
 }

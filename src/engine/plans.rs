@@ -2,6 +2,7 @@
 //! when the time of a plan has come the engine sends the thread a signal of its own, which is stored and answered like any
 //! other. What is then to be done is decided in the core.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::approval::{Due, PlanId};
@@ -79,7 +80,7 @@ impl Worker {
     pub(super) async fn look_after_plans(&mut self) {
         let Some((due, plan)) = self.state.next_due() else { return };
         self.quiet_until = Some(Instant::now() + QUIET);
-        if self.wait_ms(due) > 0 {
+        if self.wait_ms(due) > 0 || !self.is_first_in_line() {
             return;
         }
         let signal = our_signal(&self.key, &plan);
@@ -90,6 +91,14 @@ impl Worker {
             }
             Err(error) => tracing::error!(%error, %plan, "a plan cannot be looked after"),
         }
+    }
+
+    /// Whether nothing that was accepted earlier waits: above all not the decision that an earlier process left half done,
+    /// whose own answer has to say what is not known, before anybody looks. Until everything that was left is queued the
+    /// entrance of its thread is closed.
+    fn is_first_in_line(&self) -> bool {
+        let entrance = self.engine.lock_threads().get(&self.key).map(|handle| Arc::clone(&handle.entrance));
+        entrance.is_none_or(|entrance| entrance.try_lock().is_ok()) && self.has_no_jobs()
     }
 
     fn wait_ms(&self, due: Due) -> u64 {

@@ -227,6 +227,10 @@ impl Worker {
         self.deadline = None;
     }
 
+    pub(super) fn has_no_jobs(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
     /// Takes the thread out of the engine's list, unless somebody is just about to send it something.
     fn leave(&self) -> bool {
         if self.state.has_open_plans() {

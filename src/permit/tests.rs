@@ -79,14 +79,26 @@ fn a_permit_is_good_once_and_until_it_expires() {
     let key = Key::fresh();
     let checker = Checker::new(Some(key.clone()));
     let permit = mint(&key, &stop(), NOW);
-    let good = checker.check(&meta(permit.clone()), later(4_999)).expect("it is good");
+    let good = checker.check(&meta(permit.clone()), later(1)).expect("it is good");
     assert_eq!(good.plan().call(), "host_process.stop");
     assert!(good.still_valid(later(4_999)) && !good.still_valid(later(5_000)));
     assert_eq!(refused(&checker, permit.clone(), later(4_999)), Some(Refused::Replayed));
     assert_eq!(refused(&checker, permit, later(5_000)), Some(Refused::Expired));
-    let next = mint(&key, &stop(), later(5_000));
+    let later_on = Warrant { until: later(10_000), ..stop() };
+    let next = mint(&key, &later_on, later(5_000));
     assert!(checker.check(&meta(next), later(5_000)).is_ok(), "the next one for the same plan is another");
     assert_eq!(checker.used.lock().expect("nobody broke it").len(), 1, "what has expired is forgotten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_back_does_not_make_a_permit_good_again() {
+    let key = Key::fresh();
+    let permit = mint(&key, &stop(), NOW);
+    let good = Checker::new(Some(key)).check(&meta(permit), NOW).expect("it is good");
+    tokio::time::advance(Duration::from_millis(4_999)).await;
+    assert!(good.still_valid(NOW));
+    tokio::time::advance(Duration::from_millis(1)).await;
+    assert!(!good.still_valid(later(-60_000)));
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! A process that is killed loses no accepted signal and answers none twice. The real binary is driven over its JSON
 //! lines, by a script that sends again what was not acknowledged, as a platform does; afterwards the script's record is
-//! held against the database file. Crashes inside the store alone are tested in `store.rs`.
+//! held against the database file. The session here asks questions only; the one that changes something is in
+//! `kill/writes.rs`. Crashes inside the store alone are tested in `store.rs`.
 
+mod figures;
+mod ledger;
 mod record;
+mod stored;
+mod trail;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -139,8 +145,8 @@ impl Script {
     /// Takes note of a line that must come. Where none does, something was lost, and what that was is judged at once.
     fn hear_one(&mut self, bot: &KilledBot) {
         let Some(line) = bot.must_hear() else {
-            let stored = record::Stored::read(&self.database());
-            panic!("it says nothing more; as things stand:\n{}", self.record.judge(&stored).join("\n"));
+            let stored = stored::Stored::read(&self.database());
+            panic!("it says nothing more; as things stand:\n{}", self.record.judge(&stored, &judge_content).join("\n"));
         };
         self.record.note(&line);
     }
@@ -172,13 +178,31 @@ impl Script {
     }
 
     /// Holds what was seen against what is stored, and looks for processes that were left behind.
-    fn judge(&self) -> record::Stored {
+    fn judge(&self) -> stored::Stored {
         let left = alive_after(self.path(), SPOKE_END_MAX);
         assert!(left.is_empty(), "left alive: {left:#?}");
-        let stored = record::Stored::read(&self.database());
-        let wrong = self.record.judge(&stored);
+        let stored = stored::Stored::read(&self.database());
+        let wrong = self.record.judge(&stored, &judge_content);
         assert!(wrong.is_empty(), "{} violations:\n{}", wrong.len(), wrong.join("\n"));
         stored
+    }
+}
+
+/// An answer belongs to its question: what is not understood is repeated with its number, and the secret file is
+/// refused. A request that was interrupted has a notice instead.
+fn judge_content(number: usize, signal: &stored::Signal, prints: &[record::Print]) -> Result<(), String> {
+    let said = prints.first().map(|print| print.content.to_string()).unwrap_or_default();
+    let asked = QUESTIONS[number % QUESTIONS.len()];
+    let fits = match signal.ending.as_str() {
+        "answered" if asked.contains('#') => said.contains(&asked.replace('#', &number.to_string())),
+        "answered" if asked.contains("shadow") => said.contains(r#""refused""#),
+        "answered" => !said.contains("interrupted"),
+        ending => ending == "interrupted" && said.contains("interrupted"),
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(format!("{} “{asked}” ({}) has another's answer: {said}", record::event(number), signal.ending))
     }
 }
 

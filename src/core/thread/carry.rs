@@ -201,10 +201,10 @@ pub(super) fn was_carried_by(turn: &mut Turn<'_>, request: &mut Request) -> bool
         }
         PlanState::Executing => {
             turn.shift(request, &plan, PlanState::Unknown, "interrupted while it was carried out", |_| {});
-            turn.say(request, Mark::Failed, Claim::Nothing, say::plans::outcome_unknown(&filed));
+            turn.say(request, Mark::Failed, Claim::Nothing, say::plans::outcome_unknown(&filed, turn.now.wall));
         }
         PlanState::Unverified | PlanState::Unknown => {
-            turn.say(request, Mark::Failed, Claim::Nothing, say::plans::outcome_unknown(&filed));
+            turn.say(request, Mark::Failed, Claim::Nothing, say::plans::outcome_unknown(&filed, turn.now.wall));
         }
         PlanState::Pending
         | PlanState::Verified(_)
@@ -321,7 +321,7 @@ fn unknown(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId) {
     turn.state.fsm.on_write_unknown();
     turn.shift(&request, plan, PlanState::Unknown, "it is not known whether it was done", |s| s.next_look = s.over_at);
     if let Some(filed) = turn.state.desk.get(plan).cloned() {
-        turn.say(&mut request, Mark::Failed, Claim::Nothing, say::plans::outcome_unknown(&filed));
+        turn.say(&mut request, Mark::Failed, Claim::Nothing, say::plans::outcome_unknown(&filed, turn.now.wall));
     }
     turn.finish(request, Ending::Answered);
 }

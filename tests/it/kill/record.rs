@@ -1,21 +1,22 @@
-//! What the script of the kill test has sent and seen, what the database holds, and what must be true of the two. It
+//! What a script of the kill tests has sent and seen, and what must be true of that and of what the database holds. It
 //! starts no process and sends nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use countersign::store::sqlite_url;
 use serde_json::{Value, json};
-use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Connection, Row};
+
+use super::stored::{Post, Signal, Stored};
 
 /// A message as it was printed.
-struct Print {
+pub(super) struct Print {
     post: String,
     repeat: bool,
     /// Everything that a person reads of it.
-    content: Value,
+    pub(super) content: Value,
 }
+
+/// Whether the answer to the question of this number fits it.
+pub(super) type Fits = dyn Fn(usize, &Signal, &[Print]) -> Result<(), String>;
 
 /// What the script knows. Questions are counted from 0, and sent in this order.
 #[derive(Default)]
@@ -56,7 +57,7 @@ pub(super) fn event(number: usize) -> String {
     format!("q{number}")
 }
 
-fn number(event: &str) -> Option<usize> {
+pub(super) fn number(event: &str) -> Option<usize> {
     event.strip_prefix('q')?.parse().ok()
 }
 
@@ -69,6 +70,16 @@ impl Record {
     /// Questions that the bot has not said it has, in order.
     pub(super) fn unacknowledged(&self) -> Vec<usize> {
         (0..self.sent).filter(|number| !self.acknowledged.contains_key(number)).collect()
+    }
+
+    /// The signal of a question, where it is known.
+    pub(super) fn signal(&self, number: usize) -> Option<&String> {
+        self.acknowledged.get(&number)?.as_ref()
+    }
+
+    /// What was printed for a signal, as it was printed first.
+    pub(super) fn said(&self, signal: &str) -> Option<&Value> {
+        self.prints.get(signal)?.first().map(|print| &print.content)
     }
 
     /// How many questions have no answer yet.
@@ -101,7 +112,7 @@ impl Record {
             "accepted" => self.note_acknowledged(&text("event"), Some(text("signal"))),
             "duplicate" => self.note_acknowledged(&text("event"), None),
             "message" => self.note_message(&text("answers"), text("id"), line),
-            "answered" if self.prints.contains_key(&text("signal")) => {
+            "answered" => {
                 if !self.answered.insert(text("signal")) {
                     self.wrong.push(format!("{} was said to be answered twice", text("signal")));
                 }
@@ -140,7 +151,7 @@ impl Record {
     }
 
     /// Everything that is wrong, a line each.
-    pub(super) fn judge(&self, stored: &Stored) -> Vec<String> {
+    pub(super) fn judge(&self, stored: &Stored, fits: &Fits) -> Vec<String> {
         let mut wrong = self.wrong.clone();
         if self.sent == 0 {
             wrong.push("nothing was asked".to_owned());
@@ -150,16 +161,20 @@ impl Record {
         }
         wrong.extend(self.unacknowledged().iter().map(|number| format!("{} was never taken", event(*number))));
         for number in 0..self.sent {
-            wrong.extend(self.judge_question(number, stored).err());
+            wrong.extend(self.judge_question(number, stored, fits).err());
         }
-        let known: BTreeSet<&String> = stored.signals.values().map(|signal| &signal.id).collect();
+        let known: BTreeSet<&String> = stored.signals.values().chain(&stored.own).map(|signal| &signal.id).collect();
         let strangers = self.prints.keys().filter(|signal| !known.contains(signal));
         wrong.extend(strangers.map(|signal| format!("{signal} was answered and is not stored")));
+        // The bot may look after a plan and have nothing to say; a question is never answered by nothing.
+        let own: BTreeSet<&String> = stored.own.iter().map(|signal| &signal.id).collect();
+        let silent = self.answered.iter().filter(|signal| !self.prints.contains_key(*signal) && !own.contains(signal));
+        wrong.extend(silent.map(|signal| format!("{signal} was said to be answered, and nothing was said")));
         wrong.extend(stored.out_of_order());
         wrong
     }
 
-    fn judge_question(&self, number: usize, stored: &Stored) -> Result<(), String> {
+    fn judge_question(&self, number: usize, stored: &Stored, fits: &Fits) -> Result<(), String> {
         let name = event(number);
         let signal = stored.signals.get(&number).ok_or_else(|| format!("{name} is lost"))?;
         if let Some(Some(accepted)) = self.acknowledged.get(&number)
@@ -183,7 +198,7 @@ impl Record {
         if prints.iter().any(|print| print.repeat) != post.repeat {
             return Err(format!("{name}: what is stored and what was printed differ about a repeat"));
         }
-        judge_content(number, signal, prints)
+        fits(number, signal, prints)
     }
 
     /// The figures of a run, as one line.
@@ -201,95 +216,5 @@ impl Record {
             stored.signals.values().filter(|signal| !self.answered.contains(&signal.id)).count(),
             claimed_not_out + out_not_settled
         )
-    }
-}
-
-/// An answer belongs to its question: what is not understood is repeated with its number, and the secret file is
-/// refused. A request that was interrupted has a notice instead.
-fn judge_content(number: usize, signal: &Signal, prints: &[Print]) -> Result<(), String> {
-    let said = prints.first().map(|print| print.content.to_string()).unwrap_or_default();
-    let asked = super::QUESTIONS[number % super::QUESTIONS.len()];
-    let fits = match signal.ending.as_str() {
-        "answered" if asked.contains('#') => said.contains(&asked.replace('#', &number.to_string())),
-        "answered" if asked.contains("shadow") => said.contains(r#""refused""#),
-        "answered" => !said.contains("interrupted"),
-        ending => ending == "interrupted" && said.contains("interrupted"),
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(format!("{} “{asked}” ({}) has another's answer: {said}", event(number), signal.ending))
-    }
-}
-
-/// What the database holds.
-#[derive(Default)]
-pub(super) struct Stored {
-    /// By the number of the question.
-    signals: BTreeMap<usize, Signal>,
-    /// By signal.
-    posts: BTreeMap<String, Vec<Post>>,
-}
-
-/// A row of the inbox.
-struct Signal {
-    id: String,
-    state: String,
-    ending: String,
-}
-
-/// A row of the outbox.
-struct Post {
-    id: String,
-    state: String,
-    repeat: bool,
-    place: i64,
-}
-
-impl Stored {
-    /// Reads the file; nobody else may have it open.
-    pub(super) fn read(database: &Path) -> Self {
-        sqlx::any::install_default_drivers();
-        let url = sqlite_url(database).expect("the path is UTF-8");
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let mut connection = AnyConnection::connect(&url).await.expect("the database opens");
-            let inbox = "SELECT id, event, state, COALESCE(ending, '') AS ending FROM inbox";
-            let inbox = sqlx::query(inbox).fetch_all(&mut connection).await.expect("the inbox is readable");
-            let outbox = "SELECT id, signal, state, repeat, place FROM outbox ORDER BY signal, n";
-            let outbox = sqlx::query(outbox).fetch_all(&mut connection).await.expect("the outbox is readable");
-            connection.close().await.expect("the database closes");
-            let mut stored = Self::default();
-            for row in &inbox {
-                stored.add_signal(row);
-            }
-            for row in &outbox {
-                stored.add_post(row);
-            }
-            stored
-        })
-    }
-
-    fn add_signal(&mut self, row: &AnyRow) {
-        let event: String = row.get("event");
-        // The console puts the person before the script's own id.
-        let number = event.rsplit_once('/').and_then(|(_, event)| number(event)).expect("an event of ours");
-        let signal = Signal { id: row.get("id"), state: row.get("state"), ending: row.get("ending") };
-        assert!(self.signals.insert(number, signal).is_none(), "{event} is stored twice");
-    }
-
-    fn add_post(&mut self, row: &AnyRow) {
-        let repeat = row.get::<i64, _>("repeat") == 1;
-        let post = Post { id: row.get("id"), state: row.get("state"), repeat, place: row.get("place") };
-        self.posts.entry(row.get("signal")).or_default().push(post);
-    }
-
-    /// Answers of which an earlier question's has a later place in the thread: its signals are worked on in order.
-    fn out_of_order(&self) -> Vec<String> {
-        let answers = self.signals.iter().filter_map(|(number, signal)| Some((*number, self.posts.get(&signal.id)?)));
-        let places: Vec<(usize, i64)> =
-            answers.flat_map(|(n, posts)| posts.iter().map(move |post| (n, post.place))).collect();
-        let inverted = places.windows(2).filter(|pair| pair[0].1 > pair[1].1);
-        inverted.map(|pair| format!("{} was answered after {}", event(pair[0].0), event(pair[1].0))).collect()
     }
 }

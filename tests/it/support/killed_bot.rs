@@ -38,9 +38,14 @@ pub(crate) enum Heard {
 impl KilledBot {
     /// Starts it, to speak JSON lines, with `directory/data` as its data and `directory/log` behind its standard error.
     pub(crate) fn start(directory: &Path) -> Self {
+        Self::start_in(directory, "main")
+    }
+
+    /// The same for a thread of this name.
+    pub(crate) fn start_in(directory: &Path, thread: &str) -> Self {
         let log = OpenOptions::new().create(true).append(true).open(directory.join("log")).expect("a log file");
         let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
-            .arg("--json")
+            .args(["--json", "--thread", thread])
             .arg("--data")
             .arg(directory.join("data"))
             // Everything that it starts inherits this, so that `alive` finds it.
@@ -87,6 +92,24 @@ impl KilledBot {
         let (status, lines) = self.end(SILENCE_MAX);
         assert!(!status.success(), "it had ended by itself: {status}");
         lines
+    }
+
+    /// Kills it and its tool servers, one directly after the other; `servers_first` says in which order.
+    pub(crate) fn kill_with(mut self, servers: &[Pid], servers_first: bool) -> Vec<Value> {
+        if servers_first {
+            strike(servers);
+        }
+        self.child.kill().expect("it can be killed");
+        strike(servers);
+        let (status, lines) = self.end(SILENCE_MAX);
+        assert!(!status.success(), "it had ended by itself: {status}");
+        lines
+    }
+
+    /// The processes that it has started and that are alive.
+    pub(crate) fn servers(&self) -> Vec<Pid> {
+        let processes = std::fs::read_dir("/proc").expect("this system has /proc").flatten();
+        processes.filter_map(|process| child_of(&process.path(), self.child.id())).collect()
     }
 
     /// Asks it to stop, with its input still open.
@@ -146,6 +169,33 @@ fn read(output: ChildStdout) -> Receiver<Value> {
         }
     });
     lines
+}
+
+/// Runs `countersign audit` on the data of a bot in this directory. It must find everything fine; returns what it said.
+pub(crate) fn audit(directory: &Path, what: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.arg("--data").arg(directory.join("data")).args(["audit", what]);
+    let done = command.current_dir(directory).env_clear().env("HOME", directory).output().expect("the binary runs");
+    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "audit {what}: {}\n{out}{err}", done.status);
+    out.into_owned()
+}
+
+/// Kills these processes, of which some may have ended.
+pub(crate) fn strike(processes: &[Pid]) {
+    for process in processes {
+        let _gone = kill(*process, Signal::SIGKILL);
+    }
+}
+
+/// The process, if this is its parent and it has not ended.
+fn child_of(process: &Path, parent: u32) -> Option<Pid> {
+    let pid: i32 = process.file_name()?.to_str()?.parse().ok()?;
+    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
+    // The name stands in parentheses and may hold anything; after it come the state and the parent.
+    let mut after_name = stat.rsplit_once(") ")?.1.split(' ');
+    let (state, its_parent) = (after_name.next()?, after_name.next()?);
+    (its_parent.parse() == Ok(parent) && state != "Z").then(|| Pid::from_raw(pid))
 }
 
 /// Every process that works in this directory or names it on its command line, as `pid: command line`.

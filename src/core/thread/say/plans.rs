@@ -97,8 +97,9 @@ pub(in crate::thread) fn never_begun(filed: &Filed) -> Vec<Block> {
     ))
 }
 
-pub(in crate::thread) fn outcome_unknown(filed: &Filed) -> Vec<Block> {
-    let when = filed.standing.over_at.map_or_else(|| "soon".to_owned(), |at| format!("at {}", answer::time(at)));
+pub(in crate::thread) fn outcome_unknown(filed: &Filed, now: Wall) -> Vec<Block> {
+    let over_at = filed.standing.over_at.filter(|at| *at > now);
+    let when = over_at.map_or_else(|| "now".to_owned(), |at| format!("at {}", answer::time(at)));
     sentence(format!(
         "I do not know whether this was done: {}. I was interrupted, or got no answer. I look {when}, when it can no longer \
          happen, and tell you. Until then nothing else is changed in this thread.",
@@ -136,7 +137,8 @@ pub(in crate::thread) fn verified(
         Outcome::AsExpected => "A fresh read shows what was expected.".to_owned(),
         Outcome::Differs if plan.expect.absent => format!("A fresh read shows {name} still there."),
         Outcome::Differs => "A fresh read shows something else than was expected.".to_owned(),
-        Outcome::Absent => format!("A fresh read shows that {name} is gone."),
+        Outcome::Absent if plan.expect.absent => format!("A fresh read shows that {name} is gone."),
+        Outcome::Absent => format!("A fresh read shows that {name} is not there."),
     };
     let lead = match (is_success(plan, outcome), trouble) {
         (true, None) => format!("Done and verified: {}. {saw}", title(plan)),
