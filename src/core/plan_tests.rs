@@ -453,3 +453,91 @@ fn a_plan_changed_in_the_store_is_no_plan() {
     let keys: Vec<&String> = value.as_object().expect("an object").keys().collect();
     assert!(keys.is_sorted());
 }
+
+#[test]
+fn a_preview_of_another_state_is_no_preview_of_this_plan() {
+    // Else a card could show the change of one content, and the plan bind another.
+    let mut world = World::with_fleet();
+    let preview = |before: &str| json!({ "before": { "run": before }, "preview": "-a\n+b", "after": "sum" });
+    world.answers("lab_read.preview", preview("7"));
+    let told = world.say("edit nginx: b");
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: Its run changed while the plan was made; ask again.
+    (DRIFTED, gate `plan`)
+    "#);
+    assert!(world.files.rows.is_empty());
+    world.answers("lab_read.preview", preview("1"));
+    let told = world.say("edit nginx:   b  ");
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    ? Countersign this? edit nginx
+    Does: lab_control.edit
+    To: service:web-1:nginx
+    With text:   b  
+    Only while: run 1
+    Then expects: sum sum
+    Risk: medium
+    Why: asked by ann: edit nginx:   b  
+    Until: 2023-11-14 22:28:20 UTC
+    Plan: PLAN (DIGEST)
+    -a
+    +b
+    [Approve, Deny]
+    "#);
+    assert_eq!(newest(&world).frozen.plan().args.get("text"), Some(&json!("  b  ")), "as it was typed");
+}
+
+#[test]
+fn what_became_of_a_plan_is_recorded_however_many_were_closed_since() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    for n in 0..40 {
+        world.answers("lab_read.preview", json!({ "preview": format!("+{n}"), "after": "sum" }));
+        world.say(&format!("edit postgres: {n}"));
+        let other = newest(&world).id().clone();
+        presses(&mut world, "bob", &other, CardChoice::Deny);
+    }
+    restarted(&mut world);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    assert!(told.said.contains("Done and verified"), "{}", told.said);
+    assert!(told.effects.iter().any(|e| e.contains("what: \"verified\"")), "{:?}", told.effects);
+}
+
+#[test]
+fn yes_to_a_misspelt_decision_decides_nothing() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    let told = says(&mut world, "bob", &format!("aprove {plan}"));
+    assert!(!told.said.contains("Type 1 or yes"), "{}", told.said);
+    assert!(says(&mut world, "bob", "yes").calls.is_empty());
+    assert_eq!(state(&world, &plan), PlanState::Pending);
+}
+
+#[test]
+fn a_clock_that_was_set_back_keeps_no_thread_waiting_for_ever() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let details = Details { outcome_unknown: true, ..Details::default() };
+    let silent = Envelope::failed(Code::Timeout, "no answer", false, details);
+    world.script.answers.insert("lab_control.restart".to_owned(), silent);
+    presses(&mut world, "bob", &plan, CardChoice::Approve);
+    world.wall -= 365 * 24 * 60 * 60 * 1000;
+    world.restart();
+    assert!(due(&mut world, &plan).calls.is_empty(), "it may still act");
+    world.pass(10 * 60 * 1000);
+    restarted(&mut world);
+    due(&mut world, &plan);
+    assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected));
+}
+
+#[test]
+fn a_secret_in_what_tells_a_thing_from_its_like_is_masked_on_its_card() {
+    let mut world = World::with_fleet();
+    for resource in &mut world.script.resources {
+        resource.about = "nginx --password=hunter2xyz".to_owned();
+    }
+    let told = world.say("restart nginx");
+    assert!(told.said.contains("That is: nginx") && !told.said.contains("hunter2xyz"), "{}", told.said);
+    let bytes = newest(&world).frozen.bytes().to_owned();
+    assert!(!bytes.contains("hunter2xyz"), "{bytes}");
+}

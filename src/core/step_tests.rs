@@ -134,7 +134,11 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
     let mut world = World::with_fleet();
     let told = world.say("restart nginx");
     let calls: Vec<String> = told.calls.iter().map(crate::gate::ToolCall::name).collect();
-    assert_eq!(calls, ["lab_find.service"], "nothing was restarted");
+    assert_eq!(
+        calls,
+        ["lab_find.service", "lab_find.service"],
+        "by its name, then afresh by its id; nothing was restarted"
+    );
     insta::assert_snapshot!(told.said, @r#"
     ? Countersign this? restart nginx
     Does: lab_control.restart
@@ -144,7 +148,7 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
     Risk: medium
     Why: asked by ann: restart nginx
     Until: 2023-11-14 22:28:20 UTC
-    Plan: 00000000000000000000000000000002 (acc65c0a2aa0)
+    Plan: 00000000000000000000000000000003 (a10e932db9f0)
     [Approve, Deny]
     "#);
     assert!(told.counted.iter().any(|c| c.contains("gate_block_total") && c.contains("APPROVAL_REQUIRED")));

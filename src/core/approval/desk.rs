@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{Frozen, PlanId, PlanState, may_become};
 use crate::signal::{Actor, Mono, Now, Platform, SignalId, Wall};
 
+/// The longest wait for a look, in milliseconds: longer than a permit, a time limit and a pause between two looks together.
+/// A clock on the wall that was set back while the bot was down must not keep a thread in VERIFYING for ever.
+const WAIT_MS_MAX: i64 = 10 * 60 * 1000;
+
 /// How many closed plans a thread remembers.
 pub const CLOSED_MAX: usize = 32;
 
@@ -107,7 +111,9 @@ struct Kept {
     /// When a begun change can certainly not act any more, by the stopwatch: a clock on the wall that is set forward must
     /// not have it looked at too early.
     over: Option<Mono>,
-    /// The order of coming.
+    /// When it is due at the latest, by the stopwatch, whatever became of the clock on the wall.
+    at_the_latest: Option<Mono>,
+    /// The order of coming, or of the last move.
     n: u64,
 }
 
@@ -129,9 +135,10 @@ impl Desk {
             Some(known) => (known.n, known.expires, known.over),
             None => (self.next, expires, None),
         };
-        let over = known_over.or_else(|| over_by_stopwatch(&filed.standing, now));
+        let over = known_over.or_else(|| by_stopwatch(filed.standing.over_at, now));
+        let at_the_latest = latest(&filed.standing, now);
         self.next = self.next.saturating_add(1);
-        self.kept.insert(plan.id.clone(), Kept { filed, expires, over, n });
+        self.kept.insert(plan.id.clone(), Kept { filed, expires, over, at_the_latest, n });
         self.forget_oldest_closed();
     }
 
@@ -167,7 +174,8 @@ impl Desk {
         self.kept.get(id).is_some_and(|kept| {
             let by_wall = kept.filed.standing.over_at.is_some_and(|over| now.wall < over);
             let by_stopwatch = kept.over.is_some_and(|over| now.mono < over);
-            kept.filed.state() != PlanState::Unverified && (by_wall || by_stopwatch)
+            let too_long = kept.at_the_latest.is_some_and(|latest| now.mono >= latest);
+            kept.filed.state() != PlanState::Unverified && (by_wall || by_stopwatch) && !too_long
         })
     }
 
@@ -185,10 +193,14 @@ impl Desk {
         filed.standing.state = to;
         filed.standing.version = version.saturating_add(1);
         if to == PlanState::Executing {
-            kept.over = over_by_stopwatch(&filed.standing, now);
+            kept.over = by_stopwatch(filed.standing.over_at, now);
         }
+        kept.at_the_latest = latest(&filed.standing, now);
         let target = filed.frozen.plan().target.clone();
         let moved = Move { plan: id.clone(), target, from, version, to: filed.standing.clone() };
+        // By the order of closing: what was closed just now is the last to be forgotten.
+        kept.n = self.next;
+        self.next = self.next.saturating_add(1);
         self.forget_oldest_closed();
         Some(moved)
     }
@@ -216,10 +228,15 @@ impl Desk {
     }
 }
 
-/// How long a begun change may still act, on the stopwatch. After a restart only the clock on the wall tells.
-fn over_by_stopwatch(standing: &Standing, now: Now) -> Option<Mono> {
-    let left = standing.over_at?.0.saturating_sub(now.wall.0).max(0);
+/// A time of the wall's clock on the stopwatch, as far as can be told now.
+fn by_stopwatch(at: Option<Wall>, now: Now) -> Option<Mono> {
+    let left = at?.0.saturating_sub(now.wall.0).clamp(0, WAIT_MS_MAX);
     Some(Mono(now.mono.0.saturating_add(left.unsigned_abs())))
+}
+
+/// What was begun, or could not be read, is looked at by then.
+fn latest(standing: &Standing, now: Now) -> Option<Mono> {
+    by_stopwatch(standing.next_look.max(standing.over_at), now)
 }
 
 /// When something is due.
@@ -227,15 +244,16 @@ fn over_by_stopwatch(standing: &Standing, now: Now) -> Option<Mono> {
 pub enum Due {
     /// An expiry: by whichever clock comes first.
     Either(Wall, Mono),
-    /// A look: not before both. Where the stopwatch knows nothing, the clock on the wall alone tells.
-    Both(Wall, Option<Mono>),
+    /// A look: not before both clocks say so (where the stopwatch knows, first), and by the second time of the stopwatch
+    /// in any case.
+    Both(Wall, Option<Mono>, Option<Mono>),
 }
 
 impl Due {
     /// What the clock on the wall says then.
     pub const fn wall(self) -> Wall {
         match self {
-            Self::Either(wall, _) | Self::Both(wall, _) => wall,
+            Self::Either(wall, _) | Self::Both(wall, _, _) => wall,
         }
     }
 
@@ -244,7 +262,10 @@ impl Due {
         let by_wall = u64::try_from(self.wall().0.saturating_sub(wall.0)).unwrap_or(0);
         match self {
             Self::Either(_, at) => by_wall.min(at.since(mono)),
-            Self::Both(_, at) => at.map_or(by_wall, |at| by_wall.max(at.since(mono))),
+            Self::Both(_, at, latest) => {
+                let both = at.map_or(by_wall, |at| by_wall.max(at.since(mono)));
+                latest.map_or(both, |latest| both.min(latest.since(mono)))
+            }
         }
     }
 }
@@ -257,10 +278,14 @@ impl Kept {
                 Some(Due::Either(self.filed.frozen.plan().expires_at, self.expires))
             }
             // An executing plan that nobody works on was left by a process that ended; its outcome is unknown.
-            PlanState::Executing => standing.over_at.map(|wall| Due::Both(wall, self.over)),
-            PlanState::Unverified => standing.next_look.or(standing.over_at).map(|wall| Due::Both(wall, None)),
+            PlanState::Executing => standing.over_at.map(|wall| Due::Both(wall, self.over, self.at_the_latest)),
+            PlanState::Unverified => {
+                standing.next_look.or(standing.over_at).map(|wall| Due::Both(wall, None, self.at_the_latest))
+            }
             // Never before it may be looked at: a clock that is set back would else be asked again at once, for ever.
-            PlanState::Unknown => standing.next_look.max(standing.over_at).map(|wall| Due::Both(wall, self.over)),
+            PlanState::Unknown => {
+                standing.next_look.max(standing.over_at).map(|wall| Due::Both(wall, self.over, self.at_the_latest))
+            }
             PlanState::Verified(_)
             | PlanState::Denied
             | PlanState::Expired

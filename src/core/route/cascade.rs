@@ -141,5 +141,7 @@ fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
     let better = Heard { lower: text.to_ascii_lowercase(), original: text.clone(), text, follow_up: heard.follow_up };
     let route = by_pattern(&better, None, env)?;
     let intent = env.intents.named(&route.intent)?;
-    Some(Suggested { text: better.text, about: intent.about.clone(), runs: true })
+    // A decision is made in its own words, with the full id in them, and never by saying yes to something else (AC-24).
+    let is_decision = matches!(intent.does, Does::Own(OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel));
+    Some(Suggested { text: better.text, about: intent.about.clone(), runs: !is_decision })
 }

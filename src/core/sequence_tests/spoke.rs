@@ -41,6 +41,9 @@ pub(super) struct Flight {
     /// Which thread made it.
     pub(super) seat: usize,
     pub(super) call: ToolCall,
+    /// When it was sent, by the stopwatch, and how long its permit was good then: both clocks bind a permit.
+    pub(super) sent: u64,
+    pub(super) good_for: i64,
     /// When it was begun, by the stopwatch.
     pub(super) begun: Option<u64>,
     /// Whether the wall clock was set forward since then.
@@ -58,7 +61,10 @@ impl Flight {
     pub(super) fn may_act(&self, mono: u64, wall: i64) -> bool {
         match self.begun {
             Some(at) => mono - at <= self.call.limit_ms,
-            None => self.call.warrant.as_ref().is_some_and(|warrant| wall < warrant.until.0),
+            None => {
+                let aged = i64::try_from(mono - self.sent).expect("invariant: minutes");
+                aged < self.good_for && self.call.warrant.as_ref().is_some_and(|warrant| wall < warrant.until.0)
+            }
         }
     }
 }

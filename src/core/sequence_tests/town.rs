@@ -258,7 +258,10 @@ impl<'a> Town<'a> {
             }
             (None, kind) => self.ledger.demand(kind != ToolKind::Write, || format!("no warrant: {call:?}")),
         }
-        let flight = Flight { seat, call: call.clone(), begun: None, jumped: false, awaited: true };
+        let until = call.warrant.as_ref().map_or(self.wall, |warrant| warrant.until.0);
+        let good_for = (until - self.wall).clamp(0, 10_000);
+        let flight =
+            Flight { seat, call: call.clone(), sent: self.mono, good_for, begun: None, jumped: false, awaited: true };
         self.spoke.flights.push(flight);
     }
 

@@ -80,6 +80,13 @@ about = "what a file holds"
 limit_ms = 1000
 target = "file"
 resolve = "lab_find.file"
+[tool.action.preview]
+kind = "read"
+about = "what an edit would change"
+limit_ms = 1000
+target = "service"
+resolve = "lab_find.service"
+args.text = { type = "content", about = "the new text", required = true }
 [tool.action.vaulted]
 kind = "read"
 about = "needs a credential"
@@ -103,6 +110,20 @@ change.precondition = ["run"]
 change.verify = "lab_read.status"
 change.expect.equals = { state = "running" }
 change.expect.changed = ["run"]
+
+[tool.action.edit]
+kind = "write"
+about = "edits what a service runs with"
+limit_ms = 1000
+target = "service"
+resolve = "lab_find.service"
+args.text = { type = "content", about = "the new text", required = true }
+change.title = "edit {target.name}"
+change.risk = "medium"
+change.precondition = ["run"]
+change.preview = "lab_read.preview"
+change.verify = "lab_read.status"
+change.expect.equals = { sum = "{preview.after}" }
 
 [[tool]]
 name = "lab_notes"
@@ -168,6 +189,16 @@ examples = ["restart nginx"]
 patterns = ["restart (?P<name>\\S+)"]
 call = "lab_control.restart"
 target = "name"
+domain = "lab"
+
+[[intent]]
+name = "edit"
+about = "edits a service"
+examples = ["edit nginx: text"]
+patterns = ["edit (?P<name>[^ :]+): ?(?P<text>.+)"]
+call = "lab_control.edit"
+target = "name"
+args.text = "{text}"
 domain = "lab"
 
 [[intent]]

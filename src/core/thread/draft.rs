@@ -9,7 +9,7 @@ use crate::answer;
 use crate::approval::{self, Expectation, Filed, Frozen, Plan, PlanId, PlanState, Standing};
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details, Envelope};
-use crate::gate::Refusal;
+use crate::gate::{Refusal, ToolCall, texts_of};
 use crate::port::{Claim, Mark};
 use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
@@ -17,7 +17,7 @@ use crate::signal::Wall;
 use crate::tool::{ActionSpec, ChangeSpec, cast};
 
 use super::request::{Driver, Request};
-use super::run::{Proposed, propose};
+use super::run::{Proposed, propose, register};
 use super::state::{AuditAbout, Turn};
 use super::{Entity, say};
 
@@ -28,12 +28,23 @@ const OPEN_MAX: usize = 20;
 const BECAUSE_CHARS_MAX: usize = 200;
 
 /// A plan in the making.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Draft {
     /// What was proposed.
     proposal: Proposal,
     /// What "it" became, to be said before the card.
     said_it: Option<String>,
+    /// How far it has come.
+    stage: Stage,
+}
+
+/// What is being found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// How the target is now, by its own id: what was discovered by half a name, or long ago, says too little.
+    Look,
+    /// What would change.
+    Preview,
 }
 
 /// What every part of a draft needs of its proposal.
@@ -47,22 +58,47 @@ struct Wanted<'a> {
 }
 
 /// The approval gate has asked for a countersignature on this proposal.
-pub(super) fn begin(turn: &mut Turn<'_>, mut request: Request, proposal: Proposal, said_it: Option<String>) {
-    let draft = Draft { proposal, said_it };
+pub(super) fn begin(turn: &mut Turn<'_>, request: Request, proposal: Proposal, said_it: Option<String>) {
+    let draft = Draft { proposal, said_it, stage: Stage::Look };
+    let resolver = match wanted(turn, &draft.proposal) {
+        Ok(wanted) => wanted.spec.resolve.clone(),
+        Err(refusal) => return refuse(turn, request, &refusal),
+    };
+    let Some((tool, action)) = resolver.as_deref().and_then(|call| call.split_once('.')) else {
+        return preview(turn, request, draft);
+    };
+    let target = draft.proposal.target.clone().unwrap_or_default();
+    let look = Proposal {
+        tool: tool.to_owned(),
+        action: action.to_owned(),
+        target: None,
+        args: [("query".to_owned(), Value::from(target))].into_iter().collect(),
+        because: draft.proposal.because.clone(),
+    };
+    find_out(turn, request, draft, &look);
+}
+
+/// What would change, where the action can say so.
+fn preview(turn: &mut Turn<'_>, request: Request, draft: Draft) {
+    let draft = Draft { stage: Stage::Preview, ..draft };
     let preview = match wanted(turn, &draft.proposal) {
         Ok(wanted) => wanted.change.preview.clone(),
         Err(refusal) => return refuse(turn, request, &refusal),
     };
     let Some((tool, action)) = preview.as_deref().and_then(|call| call.split_once('.')) else {
-        return freeze(turn, request, draft, &Value::Null);
+        return freeze(turn, request, &draft, &Value::Null);
     };
     let look = Proposal { tool: tool.to_owned(), action: action.to_owned(), ..draft.proposal.clone() };
-    match propose(turn, &mut request, &look) {
+    find_out(turn, request, draft, &look);
+}
+
+fn find_out(turn: &mut Turn<'_>, mut request: Request, draft: Draft, look: &Proposal) {
+    match propose(turn, &mut request, look) {
         Proposed::Called => {
             request.driver = Some(Driver::Draft(draft));
             turn.state.request = Some(request);
         }
-        Proposed::Known(envelope) => on_preview(turn, request, draft, &envelope),
+        Proposed::Known(envelope) => on_answer(turn, request, draft, None, &envelope),
         Proposed::Refused(refusal) => {
             turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
             turn.finish(request, Ending::Answered);
@@ -70,20 +106,34 @@ pub(super) fn begin(turn: &mut Turn<'_>, mut request: Request, proposal: Proposa
     }
 }
 
-/// What would change is known, or cannot be found out: then there is nothing to countersign.
-pub(super) fn on_preview(turn: &mut Turn<'_>, mut request: Request, draft: Draft, envelope: &Envelope) {
-    match &envelope.error {
-        None => freeze(turn, request, draft, &envelope.data),
-        Some(failure) => {
-            let gate = failure.blocked.then(|| turn.note_spoke_refusal(&mut request, failure));
-            let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
-            turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
-            turn.finish(request, Ending::Answered);
+/// Something was found out, or cannot be: then there is nothing to countersign.
+pub(super) fn on_answer(
+    turn: &mut Turn<'_>,
+    mut request: Request,
+    draft: Draft,
+    call: Option<&ToolCall>,
+    envelope: &Envelope,
+) {
+    if let Some(failure) = &envelope.error {
+        let gate = failure.blocked.then(|| turn.note_spoke_refusal(&mut request, failure));
+        let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
+        turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
+        return turn.finish(request, Ending::Answered);
+    }
+    match draft.stage {
+        Stage::Preview => freeze(turn, request, &draft, &envelope.data),
+        Stage::Look => {
+            let found = register(turn, call, envelope);
+            let is_there = found.iter().any(|one| Some(one.id.as_str()) == draft.proposal.target.as_deref());
+            if is_there {
+                return preview(turn, request, draft);
+            }
+            refuse(turn, request, &refusal(Code::NotFound, "it is not there any more".to_owned()));
         }
     }
 }
 
-fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: Draft, preview: &Value) {
+fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Value) {
     let plan = wanted(turn, &draft.proposal).and_then(|wanted| plan(turn, &request, &draft.proposal, wanted, preview));
     let frozen = match plan {
         Ok(plan) => Frozen::freeze(plan),
@@ -91,7 +141,7 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: Draft, preview: &Val
     };
     if let Some(same) = same_pending(turn, frozen.plan()) {
         // Asked again: one change is one plan, and its card is shown once more.
-        show(turn, &mut request, &same, draft.said_it);
+        show(turn, &mut request, &same, draft.said_it.clone());
         return turn.finish(request, Ending::Answered);
     }
     if turn.state.desk.open().len() >= OPEN_MAX {
@@ -100,7 +150,7 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: Draft, preview: &Val
         return refuse(turn, request, &refusal(Code::BudgetExceeded, message));
     }
     let filed = Filed { frozen, standing: Standing::new() };
-    if show(turn, &mut request, &filed, draft.said_it) {
+    if show(turn, &mut request, &filed, draft.said_it.clone()) {
         file(turn, &request, filed);
     }
     turn.finish(request, Ending::Answered);
@@ -127,7 +177,16 @@ fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
 
 /// Shows a plan's card. False where it cannot be shown whole: then it cannot be approved either, and is not filed.
 pub(super) fn show(turn: &mut Turn<'_>, request: &mut Request, filed: &Filed, said_it: Option<String>) -> bool {
-    match approval::card(&filed.frozen) {
+    let card = approval::card(&filed.frozen).and_then(|card| {
+        let secret = card.iter().flat_map(texts_of).find_map(|text| turn.env.mask.class_of(text));
+        match secret {
+            None => Ok(card),
+            Some(class) => {
+                Err(format!("its card would show a secret ({class}); make this change on the machine itself"))
+            }
+        }
+    });
+    match card {
         Ok(card) => {
             let blocks = said_it.map(say::line).into_iter().chain(card).collect();
             turn.say(request, Mark::Question, Claim::Nothing, blocks)
@@ -171,6 +230,10 @@ fn plan(
     preview: &Value,
 ) -> Result<Plan, Box<Refusal>> {
     let Wanted { spec, change, tool, action, target, args } = wanted;
+    if let Some(name) = changed_meanwhile(&target, preview) {
+        let message = format!("its {name} changed while the plan was made; ask again");
+        return Err(refusal(Code::Drifted, message));
+    }
     let scope = json!({ "target": target_data(&target), "preview": preview });
     let title = answer::sentence(&change.title, &scope, &args).ok_or_else(|| {
         refusal(Code::InvalidInput, "the change cannot be put into words: a value is missing".to_owned())
@@ -191,7 +254,7 @@ fn plan(
         action,
         target: target.id,
         target_name: target.name,
-        target_about: target.about,
+        target_about: turn.env.mask.apply(&target.about).into_owned(),
         args,
         title,
         because: crate::text::cut(&turn.env.mask.apply(&proposal.because), BECAUSE_CHARS_MAX),
@@ -205,6 +268,14 @@ fn plan(
         requested_at: turn.now.wall,
         expires_at: Wall(turn.now.wall.0.saturating_add(lifetime)),
     })
+}
+
+/// What the preview saw must be what the plan binds: `before` in its data holds attributes of the target by name. Without
+/// this a card could show the change of another content than the one that is changed.
+fn changed_meanwhile(target: &Resource, preview: &Value) -> Option<String> {
+    let seen = preview.get("before")?.as_object()?;
+    let differs = |(name, value): &(&String, &Value)| value.as_str() != target.attrs.get(*name).map(String::as_str);
+    seen.iter().find(differs).map(|(name, _)| name.clone())
 }
 
 fn target_data(target: &Resource) -> BTreeMap<&str, &str> {

@@ -68,13 +68,12 @@ impl Turn<'_> {
         detail: &str,
         change: impl FnOnce(&mut Standing),
     ) -> bool {
-        let Some(moved) = self.state.desk.shift(plan, to, self.now, change) else {
+        let frozen = self.state.desk.get(plan).map(|filed| filed.frozen.clone());
+        let Some((moved, frozen)) = self.state.desk.shift(plan, to, self.now, change).zip(frozen) else {
             return false;
         };
+        let filed = Filed { frozen, standing: moved.to.clone() };
         self.effects.push(Effect::Move(Box::new(moved)));
-        let Some(filed) = self.state.desk.get(plan).cloned() else {
-            return true;
-        };
         let planned = filed.frozen.plan();
         self.count("plans_total", &[("became", to.as_str()), ("risk", planned.risk.as_str())]);
         let (call, target) = (planned.call(), planned.target.to_string());

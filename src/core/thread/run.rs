@@ -110,7 +110,7 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
     match request.driver.take() {
         Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), envelope),
-        Some(Driver::Draft(draft)) => draft::on_preview(turn, request, draft, envelope),
+        Some(Driver::Draft(draft)) => draft::on_answer(turn, request, draft, Some(&call), envelope),
         Some(Driver::Carrying(carrying)) => carry::on_answer(turn, request, &carrying, Some(&call), envelope),
         None => turn.state.request = Some(request),
     }

@@ -116,7 +116,7 @@ pub(super) async fn preview(host: Arc<ThisHost>, call: Call) -> Answer {
     let data = json!({
         "name": name,
         "preview": preview,
-        "before": now.sum(),
+        "before": { "sha256": now.sum() },
         "after": sum(&after.content),
         "size": size,
         "parses": after.parses,
