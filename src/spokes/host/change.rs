@@ -36,6 +36,11 @@ impl Change {
         self.permit.plan().before.get(name).map(String::as_str)
     }
 
+    /// What the plan expects a fresh look to show of the target after the change.
+    pub(super) fn expected(&self, path: &str) -> Option<&str> {
+        self.permit.plan().expect.equals.get(path).map(String::as_str)
+    }
+
     /// The last look before the first thing is done. After this the change counts as done or perhaps done.
     pub(super) fn begin(&self) -> Result<(), Trouble> {
         if !self.permit.still_valid(wall_now()) {

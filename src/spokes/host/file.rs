@@ -1,7 +1,7 @@
 //! `host_file.read`, and opening a file for whoever reads one: only plain files, never one that holds secrets, and no
 //! link, race or special file gets around that.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::BufReader;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -73,7 +73,19 @@ const HEAD_LINES: usize = 3;
 /// Says of what class the secrets in a file are, by its path; `None` where it holds none.
 type SecretClass = fn(&str) -> Option<&'static str>;
 
+/// Opens a plain file for whoever tells its size and its sum and nothing of what is in it: only its path can forbid that.
+pub(super) fn open_to_compare(path: &str) -> Result<Opened, Trouble> {
+    open_plain(path, secrets::secret_path).map(|(opened, _)| opened)
+}
+
 fn open_unless(path: &str, secret_class: SecretClass) -> Result<Opened, Trouble> {
+    let (opened, meta) = open_plain(path, secret_class)?;
+    refuse_key(&opened.file, &opened.path)?;
+    refuse_second_name(&meta, &opened.path)?;
+    Ok(opened)
+}
+
+fn open_plain(path: &str, secret_class: SecretClass) -> Result<(Opened, Metadata), Trouble> {
     refuse_secret(Path::new(path), secret_class)?;
     let real = canonical(path)?;
     check(&real, secret_class)?;
@@ -89,15 +101,13 @@ fn open_unless(path: &str, secret_class: SecretClass) -> Result<Opened, Trouble>
     if !meta.is_file() {
         return Err(no_plain_file(&path, meta.is_dir()));
     }
-    refuse_key(&file, &path)?;
-    refuse_second_name(&meta, &path)?;
     let since = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let modified = i64::try_from(since.as_millis()).unwrap_or_default();
-    Ok(Opened { file, path, size: meta.len(), modified })
+    Ok((Opened { file, path, size: meta.len(), modified }, meta))
 }
 
 /// Refuses a file that has several names and is not everybody's to read: what its other name says of it, a path does not.
-fn refuse_second_name(meta: &std::fs::Metadata, path: &Path) -> Result<(), Trouble> {
+fn refuse_second_name(meta: &Metadata, path: &Path) -> Result<(), Trouble> {
     if meta.nlink() > 1 && meta.mode() & 0o004 == 0 {
         let message = format!("`{}` has a second name (a hard link) and is not everybody's to read", path.display());
         return Err(Trouble::forbidden(message));
@@ -109,14 +119,19 @@ fn refuse_second_name(meta: &std::fs::Metadata, path: &Path) -> Result<(), Troub
 fn refuse_key(file: &File, path: &Path) -> Result<(), Trouble> {
     let mut head = [0; HEAD_BYTES];
     let read = file.read_at(&mut head, 0).map_err(|error| Trouble::io(path, &error))?;
-    let head = String::from_utf8_lossy(head.get(..read).unwrap_or_default());
-    if head.lines().take(HEAD_LINES).any(lines::begins_key) {
+    if begins_with_key(head.get(..read).unwrap_or_default()) {
         return Err(Trouble::forbidden(format!(
             "`{}` holds a private key; it is never read from a chat",
             path.display()
         )));
     }
     Ok(())
+}
+
+/// Whether a file of this content is taken for a private key.
+pub(super) fn begins_with_key(content: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(content.get(..HEAD_BYTES).unwrap_or(content));
+    head.lines().take(HEAD_LINES).any(lines::begins_key)
 }
 
 /// Where a path leads, with all links followed; where it leads nowhere, the names beside it that are most like it.

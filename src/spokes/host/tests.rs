@@ -63,19 +63,39 @@ impl Machine {
 
     /// A call's `_meta` with a permit for exactly this change.
     fn permit(&self, call: (&str, &str), target: &str, args: &Value, before: &[(&str, &str)]) -> Map<String, Value> {
-        let warrant = permit::tests::warrant(permit::tests::plan(call, target, args.clone(), before));
+        self.permit_expecting(call, target, args, before, &[])
+    }
+
+    /// The same, of a plan that expects something.
+    fn permit_expecting(
+        &self,
+        call: (&str, &str),
+        target: &str,
+        args: &Value,
+        before: &[(&str, &str)],
+        expect: &[(&str, &str)],
+    ) -> Map<String, Value> {
+        let mut plan = permit::tests::plan(call, target, args.clone(), before);
+        plan.expect.equals = expect.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+        let warrant = permit::tests::warrant(plan);
         Map::from_iter([(META_KEY.to_owned(), permit::mint(&self.key, &warrant, wall_now()))])
     }
 
     /// A change that was countersigned.
-    async fn order(
+    async fn order(&self, call: (&str, &str), target: &str, args: Value, before: &[(&str, &str)]) -> Envelope {
+        self.order_expecting(call, target, args, before, &[]).await
+    }
+
+    /// The same, by a plan that expects something.
+    async fn order_expecting(
         &self,
         (tool, action): (&str, &str),
         target: &str,
         args: Value,
         before: &[(&str, &str)],
+        expect: &[(&str, &str)],
     ) -> Envelope {
-        let meta = self.permit((tool, action), target, &args, before);
+        let meta = self.permit_expecting((tool, action), target, &args, before, expect);
         let mut call = args;
         call["action"] = json!(action);
         call["target"] = json!(target);
@@ -90,9 +110,7 @@ impl Machine {
 
     /// A change that is refused, which says that nothing was done.
     async fn not_done(&self, call: (&str, &str), target: &str, args: Value, before: &[(&str, &str)]) -> Failure {
-        let failure = self.order(call, target, args, before).await.error.expect("it must be refused");
-        assert!(failure.blocked && !failure.failed && !failure.details.outcome_unknown, "{failure:?}");
-        failure
+        nothing_done(self.order(call, target, args, before).await)
     }
 
     /// What the read that verifies a change of this tool says.
@@ -134,6 +152,13 @@ impl Machine {
         self.install("web", &body);
         pid_file
     }
+}
+
+/// The refusal of a change, which must say that nothing was done.
+fn nothing_done(envelope: Envelope) -> Failure {
+    let failure = envelope.error.expect("it must be refused");
+    assert!(failure.blocked && !failure.failed && !failure.details.outcome_unknown, "{failure:?}");
+    failure
 }
 
 /// A process to look at. It ends with the test, also where the test fails.

@@ -171,8 +171,8 @@ fn what_is_wrong_with_a_recording_is_named_by_its_line() {
         ("empty", String::new()),
         ("broken", with(4, "{\"thread\":")),
         ("cut", SMALL.trim_end().trim_end_matches('}').to_owned()),
-        ("kind", with(4, &lines[3].replace("\"signal\":{", "\"sign\":{"))),
-        ("seed", with(4, &lines[3].replace("\"seed\":\"0", "\"seed\":\"x"))),
+        ("kind", with(5, &lines[4].replace("\"signal\":{", "\"sign\":{"))),
+        ("seed", with(5, &lines[4].replace("\"seed\":\"0", "\"seed\":\"x"))),
     ];
     let mut said: Vec<String> = Vec::new();
     for (name, text) in cases {
@@ -184,16 +184,16 @@ fn what_is_wrong_with_a_recording_is_named_by_its_line() {
     assert_eq!((missing.status.code(), missing.out.as_str()), (Some(2), ""));
     said.push(format!("missing: {}", missing.err.trim_end()));
     let said = said.join("\n").replace(&home.path().display().to_string(), "HOME");
-    insta::assert_snapshot!(said, @"
+    insta::assert_snapshot!(said, @r#"
     form: countersign: HOME/form: line 1: the recording has the form 2, and this version plays 1
     header: countersign: HOME/header: line 1: this is no header of a recording: missing field `form` at column 2
     empty: countersign: HOME/empty: line 1: this is no header of a recording: EOF while parsing a value at column 0
     broken: countersign: HOME/broken: line 4: it is no input: EOF while parsing a value at column 10
-    cut: countersign: HOME/cut: line 13: it is no input: EOF while parsing an object at column 555
-    kind: countersign: HOME/kind: line 4: it is no input: it tells its thread nothing that this version knows
-    seed: countersign: HOME/seed: line 4: `seed` is no number: invalid digit found in string
+    cut: countersign: HOME/cut: line 16: it is no input: EOF while parsing an object at column 555
+    kind: countersign: HOME/kind: line 5: it is no input: it tells its thread nothing that this version knows
+    seed: countersign: HOME/seed: line 5: `seed` is no number: invalid digit found in string
     missing: countersign: cannot open the recording missing: No such file or directory (os error 2)
-    ");
+    "#);
 }
 
 /// A decision as somebody would discuss it.
@@ -234,49 +234,55 @@ fn the_small_recording_decides_this() {
     2 record called host_process.find -: asked by ada: stop process 4711
     2 call host_process.find - {"query":"4711"}, plan -
     3 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
-    3 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
-    3 file FIRST: stop process nginx (pid 4711)
-    3 finish s-1 answered
-    4 move FIRST: pending -> denied
-    4 record denied host_process.stop -: deny by uid:1000: stop process nginx (pid 4711); reason: it is needed until noon
-    4 finish s-2 answered
-    5 record called host_process.find -: asked by ada: stop process 4711
-    5 call host_process.find - {"query":"4711"}, plan -
-    6 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
-    6 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
-    6 file SECOND: stop process nginx (pid 4711)
-    6 finish s-3 answered
-    7 move SECOND: pending -> approved
-    7 record approved host_process.stop -: approve by uid:1000: stop process nginx (pid 4711); waiver: the requester countersigned alone, as policy allows here
+    3 record called host_process.find -: asked by ada: stop process 4711
+    3 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
+    4 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
+    4 file FIRST: stop process nginx (pid 4711)
+    4 finish s-1 answered
+    5 move FIRST: pending -> denied
+    5 record denied host_process.stop -: deny by uid:1000: stop process nginx (pid 4711); reason: it is needed until noon
+    5 finish s-2 answered
+    6 record called host_process.find -: asked by ada: stop process 4711
+    6 call host_process.find - {"query":"4711"}, plan -
+    7 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
     7 record called host_process.find -: asked by ada: stop process 4711
     7 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
-    8 move SECOND: approved -> executing
-    8 record executing host_process.stop -: over at the latest at 2026-01-01 00:00:59 UTC
-    8 record called host_process.stop -: asked by ada: stop process 4711
-    8 call host_process.stop process:web-1:4711-100 {}, plan SECOND
-    9 move SECOND: executing -> unverified
-    9 record unverified host_process.stop -: done
-    9 record called host_process.state -: to verify: stop process nginx (pid 4711)
-    9 call host_process.state process:web-1:4711-100 {}, plan -
-    10 move SECOND: unverified -> verified
-    10 record verified host_process.stop -: as it should be
-    10 finish s-4 answered
-    11 record called host_process.find -: asked by ada: stop process 4712
-    11 call host_process.find - {"query":"4712"}, plan -
-    12 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
-    12 record proposed host_process.stop -: stop process nginx (pid 4712); asked by ada: stop process 4712
-    12 file THIRD: stop process nginx (pid 4712)
-    12 finish s-5 answered
-    13 move THIRD: pending -> expired
-    13 record expired host_process.stop -: nobody decided in time
-    13 finish s-6 answered
+    8 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
+    8 file SECOND: stop process nginx (pid 4711)
+    8 finish s-3 answered
+    9 move SECOND: pending -> approved
+    9 record approved host_process.stop -: approve by uid:1000: stop process nginx (pid 4711); waiver: the requester countersigned alone, as policy allows here
+    9 record called host_process.find -: asked by ada: stop process 4711
+    9 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
+    10 move SECOND: approved -> executing
+    10 record executing host_process.stop -: over at the latest at 2026-01-01 00:00:59 UTC
+    10 record called host_process.stop -: asked by ada: stop process 4711
+    10 call host_process.stop process:web-1:4711-100 {}, plan SECOND
+    11 move SECOND: executing -> unverified
+    11 record unverified host_process.stop -: done
+    11 record called host_process.state -: to verify: stop process nginx (pid 4711)
+    11 call host_process.state process:web-1:4711-100 {}, plan -
+    12 move SECOND: unverified -> verified
+    12 record verified host_process.stop -: as it should be
+    12 finish s-4 answered
+    13 record called host_process.find -: asked by ada: stop process 4712
+    13 call host_process.find - {"query":"4712"}, plan -
+    14 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
+    14 record called host_process.find -: asked by ada: stop process 4712
+    14 call host_process.find - {"query":"process:web-1:4712-100"}, plan -
+    15 record proposed host_process.stop -: stop process nginx (pid 4712); asked by ada: stop process 4712
+    15 file THIRD: stop process nginx (pid 4712)
+    15 finish s-5 answered
+    16 move THIRD: pending -> expired
+    16 record expired host_process.stop -: nobody decided in time
+    16 finish s-6 answered
     "#);
 }
 
 #[test]
 fn the_small_recording_says_this() {
-    insta::assert_snapshot!(small(true), @"
-    3 say question
+    insta::assert_snapshot!(small(true), @r#"
+    4 say question
         Countersign this? stop process nginx (pid 4711)
         Does | host_process.stop
         To | process:web-1:4711-100
@@ -288,9 +294,9 @@ fn the_small_recording_says_this() {
         Plan | FIRST (DIGEST)
         You asked for this yourself. On the console its owner may countersign alone; the record says so.
         to decide: plan FIRST
-    4 say plain
+    5 say plain
         Denied: stop process nginx (pid 4711). Reason: it is needed until noon. Nothing was changed.
-    6 say question
+    8 say question
         Countersign this? stop process nginx (pid 4711)
         Does | host_process.stop
         To | process:web-1:4711-100
@@ -302,9 +308,9 @@ fn the_small_recording_says_this() {
         Plan | SECOND (DIGEST)
         You asked for this yourself. On the console its owner may countersign alone; the record says so.
         to decide: plan SECOND
-    10 say plain
+    12 say plain
         Done and verified: stop process nginx (pid 4711). A fresh read shows that nginx is gone.
-    12 say question
+    15 say question
         Countersign this? stop process nginx (pid 4712)
         Does | host_process.stop
         To | process:web-1:4712-100
@@ -316,7 +322,7 @@ fn the_small_recording_says_this() {
         Plan | THIRD (DIGEST)
         You asked for this yourself. On the console its owner may countersign alone; the record says so.
         to decide: plan THIRD
-    13 say plain
+    16 say plain
         Expired: stop process nginx (pid 4712). Nobody decided in time. Nothing was changed. Ask again if it is still wanted.
-    ");
+    "#);
 }

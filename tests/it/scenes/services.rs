@@ -115,12 +115,12 @@ fn a_service_is_started_restarted_and_stopped() {
         let (asked, done) = approved(&mut bot, &format!("restart {}", service.name));
         let second = service.daemon().expect("it runs");
         assert_ne!(first, second, "it is another run");
-        insta::assert_snapshot!(format!("{}\n--\n{}", told(&asked), told(&done)), @"
+        insta::assert_snapshot!(format!("{}\n--\n{}", told(&asked), told(&done)), @r#"
         Countersign this? restart service NAME
         Does | host_service.restart
         To | service:HOST:NAME
         That is | the service of a test
-        Only while | run RUN, state active
+        Only while | run RUN, script SHA256, state active
         Then expects | state active, another run
         Risk | medium
         Why | asked by PERSON: restart NAME
@@ -132,7 +132,7 @@ fn a_service_is_started_restarted_and_stopped() {
         Done and verified: restart service NAME. A fresh read shows what was expected.
         state | active (as expected)
         run | RUN (as expected)
-        ");
+        "#);
         let (_, done) = approved(&mut bot, &format!("stop {}", service.name));
         insta::assert_snapshot!(told(&done), @"
         Done and verified: stop service NAME. A fresh read shows what was expected.

@@ -25,6 +25,10 @@ use super::this_host::ThisHost;
 /// The largest file that is changed, in bytes: far more than a card can show of a change.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
 
+/// The most lines of a file that is changed, before and after: comparing two files of as many different lines takes some
+/// seconds unoptimized, and that grows with the square.
+const LINES_MAX: usize = 3_000;
+
 /// What stands for the sum of a file that does not exist.
 const NO_FILE: &str = "none";
 
@@ -81,7 +85,8 @@ pub(super) fn locate(host: &ThisHost, call: &Call) -> Answer {
     Ok(Found::all(json!({ "resources": [resource], "nearest": [] })))
 }
 
-/// Whether a file is there, and the sum of what is in it. Always answers where the file system does.
+/// Whether a file is there, and the sum of what is in it. Always answers where the file system does, also for what would
+/// not be shown: whatever was written can be verified.
 pub(super) fn state(host: &ThisHost, call: &Call) -> Answer {
     let path = target(call)?;
     file::refuse_unfit(path)?;
@@ -111,20 +116,24 @@ pub(super) fn state(host: &ThisHost, call: &Call) -> Answer {
 /// Shows what a change would do, and refuses one after which the file would not parse.
 pub(super) async fn preview(host: Arc<ThisHost>, call: Call) -> Answer {
     let (now, after) = prepare(&host, &call).await?;
-    let preview = difference::show(&now.path, now.content.as_deref(), &after.content);
-    let (size, name) = (after.content.len(), now.path.display().to_string());
-    let data = json!({
-        "name": name,
-        "preview": preview,
-        "before": { "sha256": now.sum() },
-        "after": sum(&after.content),
-        "size": size,
-        "parses": after.parses,
-    });
-    Ok(Found::all(data))
+    in_background(move || {
+        let preview = difference::show(&now.path, now.content.as_deref(), &after.content);
+        let (size, name) = (after.content.len(), now.path.display().to_string());
+        let data = json!({
+            "name": name,
+            "preview": preview,
+            "before": { "sha256": now.sum() },
+            "after": sum(&after.content),
+            "size": size,
+            "parses": after.parses,
+        });
+        Ok(Found::all(data))
+    })
+    .await
 }
 
-/// Makes a change: checks everything that the preview checks once more, and that the file is what it was then.
+/// Makes a change: checks everything that the preview checks once more, that the file is what it was then, and that it
+/// becomes what was shown.
 pub(super) async fn change(host: Arc<ThisHost>, call: Call, change: Arc<Change>) -> Answer {
     let (now, after) = prepare(&host, &call).await?;
     let before = change.before("sha256").ok_or_else(|| {
@@ -134,6 +143,12 @@ pub(super) async fn change(host: Arc<ThisHost>, call: Call, change: Arc<Change>)
         return Err(drifted(&now.path));
     }
     let (name, size, sum) = (now.path.display().to_string(), after.content.len(), sum(&after.content));
+    let expected = change.expected("sha256").ok_or_else(|| {
+        Trouble::forbidden("the plan does not say what the file will hold, so that nothing tells whether it does")
+    })?;
+    if sum != expected {
+        return Err(Trouble::drifted(format!("`{name}` would not become what the card showed; nothing was done")));
+    }
     in_background(move || replace::replace(&now, &after.content, &change)).await?;
     Ok(Found::all(json!({ "name": name, "size": size, "sha256": sum })))
 }
@@ -157,14 +172,30 @@ async fn prepare(host: &Arc<ThisHost>, call: &Call) -> Result<(Now, After), Trou
     let content = call.required("content")?;
     let is_append = call.action().ends_with("append");
     let content = if is_append { appended(now.text(), content) } else { ended(content) };
-    if u64::try_from(content.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
-        return Err(Trouble::invalid(
-            "content",
-            format!("the file would be larger than {} KiB", FILE_BYTES_MAX / 1024),
-        ));
-    }
+    refuse_unverifiable(&now.path, &content)?;
     let parses = parse::check(host, &now.path, &content).await?;
     Ok((now, After { content, parses }))
+}
+
+/// Refuses a new content that nobody could look at, compare or change again once it is written.
+fn refuse_unverifiable(path: &Path, content: &str) -> Result<(), Trouble> {
+    if u64::try_from(content.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
+        let message = format!("the file would be larger than {} KiB", FILE_BYTES_MAX / 1024);
+        return Err(Trouble::invalid("content", message));
+    }
+    if has_too_many_lines(content) {
+        return Err(Trouble::invalid("content", format!("the file would have more than {LINES_MAX} lines")));
+    }
+    if file::begins_with_key(content.as_bytes()) {
+        let message = format!("`{}` would hold a private key; none is written from a chat", path.display());
+        return Err(Trouble::forbidden(message));
+    }
+    Ok(())
+}
+
+/// Counted as they are compared: a carriage return ends a line too.
+fn has_too_many_lines(content: &str) -> bool {
+    content.split_inclusive(['\n', '\r']).nth(LINES_MAX).is_some()
 }
 
 /// A last line without an end gets one.
@@ -244,11 +275,15 @@ fn read(host: &ThisHost, real: &Path) -> Result<Now, Trouble> {
     let content = String::from_utf8(bytes).map_err(|_| {
         Trouble::invalid("query", format!("`{shown}` is no text (UTF-8); it is not changed from a chat"))
     })?;
+    if has_too_many_lines(&content) {
+        let message = format!("`{shown}` has more than {LINES_MAX} lines; it is not changed from a chat");
+        return Err(Trouble::invalid("query", message));
+    }
     Ok(Now { path: real.to_owned(), content: Some(content) })
 }
 
 fn read_bytes(host: &ThisHost, path: &Path) -> Result<Vec<u8>, Trouble> {
-    let opened = file::open(&path.to_string_lossy())?;
+    let opened = file::open_to_compare(&path.to_string_lossy())?;
     host.refuse_own(&opened.path)?;
     let mut bytes = Vec::new();
     opened.file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| Trouble::io(path, &error))?;

@@ -87,6 +87,9 @@ pub(super) trait Services: Send + Sync {
     /// How some of them are, in the same order. Runs programs.
     fn statuses(&self, services: Vec<Service>) -> BoxFuture<'_, Result<Vec<Status>, Trouble>>;
 
+    /// The SHA-256 of the script that starts and stops this service; none where there is no such script. Reads a file.
+    fn script_sum(&self, service: &Service) -> Result<Option<String>, Trouble>;
+
     /// Tells one of them to start, stop or restart. Runs a program, which may have done a part of it where this fails.
     fn control(&self, service: Service, verb: Verb) -> BoxFuture<'_, Result<(), Trouble>>;
 }
@@ -115,9 +118,11 @@ pub(super) async fn find(host: &ThisHost, call: &Call) -> Answer {
     let mut meant = resources.iter_mut().filter(|found| is_meant(found));
     if let (Some(resource), None) = (meant.next(), meant.next()) {
         let service = Service { name: resource.name.clone(), about: resource.about.clone() };
+        let script = services.script_sum(&service)?;
         let status = services.statuses(vec![service]).await?.into_iter().next();
-        let attrs = status.map(|status| [("state", Some(status.state.word().to_owned())), ("run", status.run)]);
-        let attrs = attrs.into_iter().flatten().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let state = status.as_ref().map(|status| status.state.word().to_owned());
+        let attrs = [("state", state), ("run", status.and_then(|status| status.run)), ("script", script)];
+        let attrs = attrs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         resource.attrs.extend(attrs);
     }
     Ok(matching::answer(query, &resources, "services"))

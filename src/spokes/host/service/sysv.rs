@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use countersign_core::approval::Digest;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use procfs::process::{Process, Stat};
@@ -29,6 +30,9 @@ const ASKED_AT_ONCE: usize = 8;
 
 /// The most of a script that is read: its header and its actions.
 const SCRIPT_BYTES_MAX: u64 = 64 * 1024;
+
+/// The largest script whose sum is told: all of it counts, and no real one comes near.
+const SUMMED_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The most that is kept of what a script says.
 const OUTPUT_BYTES_MAX: u64 = 2_000;
@@ -159,6 +163,18 @@ impl Services for SysV<'_> {
     fn statuses(&self, services: Vec<Service>) -> BoxFuture<'_, Result<Vec<Status>, Trouble>> {
         let asked = services.into_iter().map(|service| self.ask(service));
         async { Ok(futures::stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await) }.boxed()
+    }
+
+    fn script_sum(&self, service: &Service) -> Result<Option<String>, Trouble> {
+        let path = self.host.places.init_scripts.join(&service.name);
+        let file = std::fs::File::open(&path).map_err(|error| Trouble::io(&path, &error))?;
+        let mut bytes = Vec::new();
+        file.take(SUMMED_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| Trouble::io(&path, &error))?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > SUMMED_BYTES_MAX {
+            let (shown, most) = (path.display(), SUMMED_BYTES_MAX / 1024);
+            return Err(Trouble::failed(format!("`{shown}` is larger than {most} KiB; it is no init script")));
+        }
+        Ok(Some(Digest::of(&bytes).as_str().to_owned()))
     }
 
     fn control(&self, service: Service, verb: Verb) -> BoxFuture<'_, Result<(), Trouble>> {

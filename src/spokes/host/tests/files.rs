@@ -52,11 +52,24 @@ impl Machine {
     }
 
     async fn write(&self, call: (&str, &str), found: &Located, text: &str) -> Value {
-        self.done(call, &found.target, json!({ "content": text }), &[("sha256", &found.sha256)]).await
+        let envelope = self.send(call, found, text).await;
+        assert!(envelope.ok, "{call:?}: {:?}", envelope.error);
+        envelope.data
     }
 
     async fn not_written(&self, call: (&str, &str), found: &Located, text: &str) -> Failure {
-        self.not_done(call, &found.target, json!({ "content": text }), &[("sha256", &found.sha256)]).await
+        nothing_done(self.send(call, found, text).await)
+    }
+
+    /// A change as the core sends it: its plan expects what the preview said. Where the preview is refused, the change is
+    /// sent all the same.
+    async fn send(&self, call: (&str, &str), found: &Located, text: &str) -> Envelope {
+        let action = format!("preview_{}", call.1);
+        let args = json!({ "action": action, "target": found.target, "content": text });
+        let preview = self.ask("host_file", args).await;
+        let after = preview.data["after"].as_str().unwrap_or("refused");
+        let (before, expect) = ([("sha256", found.sha256.as_str())], [("sha256", after)]);
+        self.order_expecting(call, &found.target, json!({ "content": text }), &before, &expect).await
     }
 
     /// Nothing is left in the directory but these.
@@ -81,7 +94,10 @@ async fn a_file_is_found_previewed_written_and_verified() {
     assert_eq!(found.sha256, sum("one\ntwo\nthree\n"));
 
     let preview = machine.preview(WRITE, &found, "one\n2\nthree").await;
-    assert_eq!((&preview["after"], &preview["before"]), (&json!(sum("one\n2\nthree\n")), &json!(found.sha256)));
+    assert_eq!(
+        (&preview["after"], &preview["before"]),
+        (&json!(sum("one\n2\nthree\n")), &json!({ "sha256": found.sha256 }))
+    );
     assert_eq!(preview["parses"], json!("not checked: this kind of file is not known here"));
     let shown = preview["preview"].as_str().expect("a text").replace(&path.display().to_string(), "PATH");
     insta::assert_snapshot!(shown, @"
@@ -137,6 +153,7 @@ async fn lines_are_added_after_a_line_that_has_no_end() {
     let preview = machine.preview(WRITE, &machine.locate(&path).await, "a\nb\n").await;
     let shown = preview["preview"].as_str().expect("a text").replace(&path.display().to_string(), "PATH");
     insta::assert_snapshot!(shown, @"
+    Marks: ␍ a carriage return
     --- PATH (line ends CRLF)
     +++ PATH (line ends LF)
     @@ -1,2 +1,2 @@
@@ -334,4 +351,97 @@ async fn what_is_no_small_text_file_is_not_changed() {
     let failure = machine.not_written(APPEND, &machine.locate(&nearly).await, "y").await;
     assert!(failure.message.contains("would be larger than 256 KiB"), "{}", failure.message);
     machine.holds(&["binary", "first", "large", "nearly", "pipe", "second"]);
+}
+
+#[tokio::test]
+async fn what_would_not_become_what_was_countersigned_is_not_written() {
+    let machine = Machine::new();
+    let path = file(&machine, "motd", "one\n");
+    let found = machine.locate(&path).await;
+    let before = [("sha256", found.sha256.as_str())];
+    for (call, other) in [(WRITE, sum("three\n")), (APPEND, sum("two\n"))] {
+        let args = json!({ "content": "two" });
+        let expect = [("sha256", other.as_str())];
+        let failure = nothing_done(machine.order_expecting(call, &found.target, args, &before, &expect).await);
+        let expected = format!("`{}` would not become what the card showed; nothing was done", path.display());
+        assert_eq!((failure.code, failure.message), (Code::Drifted, expected));
+    }
+    let failure = machine.not_done(WRITE, &found.target, json!({ "content": "two" }), &before).await;
+    assert_eq!(failure.code, Code::PolicyBlocked, "a plan that expects nothing can be verified by nothing");
+    assert_eq!(content(&path), "one\n");
+    machine.holds(&["motd"]);
+}
+
+#[tokio::test]
+async fn what_was_written_can_be_verified_whatever_it_holds() {
+    let machine = Machine::new();
+    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n";
+    let path = file(&machine, "notes.txt", "one\n");
+    let found = machine.locate(&path).await;
+    std::fs::write(&path, key).expect("a file can be written");
+    assert_eq!(machine.state("host_file", &found.target).await["sha256"], json!(sum(key)));
+    std::fs::write(&path, "two\n").expect("a file can be written");
+    std::fs::hard_link(&path, path.with_file_name("second")).expect("a second name can be given");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("the mode can be set");
+    assert_eq!(machine.state("host_file", &found.target).await["sha256"], json!(sum("two\n")));
+}
+
+#[tokio::test]
+async fn what_could_not_be_looked_at_afterwards_is_not_written() {
+    let machine = Machine::new();
+    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n";
+    let path = file(&machine, "notes.txt", "one\n");
+    let found = machine.locate(&path).await;
+    for call in [WRITE, APPEND] {
+        let action = format!("preview_{}", call.1);
+        let preview = json!({ "action": action, "target": found.target, "content": key });
+        let expected = format!("`{}` would hold a private key; none is written from a chat", path.display());
+        let failure = machine.refused("host_file", preview).await;
+        assert_eq!((failure.code, failure.message.as_str()), (Code::PolicyBlocked, expected.as_str()));
+        let failure = machine.not_written(call, &found, key).await;
+        assert_eq!((failure.code, failure.message), (Code::PolicyBlocked, expected));
+    }
+    assert_eq!(content(&path), "one\n");
+}
+
+#[tokio::test]
+async fn a_file_of_too_many_lines_to_compare_is_not_changed() {
+    let machine = Machine::new();
+    let most = "a\n".repeat(3_000);
+    let long = file(&machine, "long", &format!("{most}a\n"));
+    let failure = machine.not_located(&long).await;
+    assert_eq!(failure.code, Code::InvalidInput);
+    assert!(
+        failure.message.ends_with("has more than 3000 lines; it is not changed from a chat"),
+        "{}",
+        failure.message
+    );
+    let full = file(&machine, "full", &most);
+    let found = machine.locate(&full).await;
+    for (call, text) in [(APPEND, "b".to_owned()), (WRITE, "\n".repeat(3_001))] {
+        let failure = machine.not_written(call, &found, &text).await;
+        assert_eq!(failure.code, Code::InvalidInput);
+        assert_eq!(failure.message, "the file would have more than 3000 lines");
+    }
+    assert_eq!(machine.preview(WRITE, &found, "b").await["after"], json!(sum("b\n")), "as many as may be are compared");
+}
+
+/// Nothing in common, on the only thread that carries messages: each step on it must be short.
+#[tokio::test]
+async fn a_long_comparison_holds_no_message_up() {
+    use tokio::time::Instant;
+    let machine = Machine::new();
+    let found = machine.locate(&file(&machine, "long", &"a\n".repeat(1_500))).await;
+    let text = "z\n".repeat(1_500);
+    let mut preview = std::pin::pin!(machine.preview(WRITE, &found, &text));
+    let (since, mut longest) = (Instant::now(), std::time::Duration::ZERO);
+    std::future::poll_fn(|cx| {
+        let step = Instant::now();
+        let poll = preview.as_mut().poll(cx);
+        longest = longest.max(step.elapsed());
+        poll.map(drop)
+    })
+    .await;
+    let whole = since.elapsed();
+    assert!(longest * 2 < whole, "one step took {longest:?} of {whole:?}");
 }

@@ -147,7 +147,9 @@ async fn a_change_that_was_not_begun_when_the_input_ends_is_never_begun() {
     let args = json!({ "action": "write", "target": target, "content": "echo new\n" });
     let mut params =
         CallToolRequestParams::new("host_file").with_arguments(args.as_object().cloned().expect("an object"));
-    params.meta = Some(machine.permit(("host_file", "write"), &target, &content, &[("sha256", sum.as_str())]).into());
+    let expected = countersign_core::approval::Digest::of(b"echo new\n");
+    let (before, expect) = ([("sha256", sum.as_str())], [("sha256", expected.as_str())]);
+    params.meta = Some(machine.permit_expecting(("host_file", "write"), &target, &content, &before, &expect).into());
     let peer = client.peer().clone();
     let call = tokio::spawn(async move { peer.call_tool(params).await });
     until(&checking).await;

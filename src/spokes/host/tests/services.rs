@@ -47,7 +47,8 @@ async fn a_daemon_is_started_restarted_and_stopped() {
     let target = service(&machine, "web");
     let found = machine.resources("host_service", json!({ "action": "find", "query": target })).await;
     let attrs: Vec<(&str, &str)> = found[0].attrs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    assert_eq!(attrs, [("state", "inactive")], "what does not run has no run");
+    let script = script_sum(&machine, "web");
+    assert_eq!(attrs, [("script", script.as_str()), ("state", "inactive")], "what does not run has no run");
 
     let started = machine.done(("host_service", "start"), &target, json!({}), &[]).await;
     assert_eq!((&started["state"], &started["name"]), (&json!("active"), &json!("web")));
@@ -69,6 +70,39 @@ async fn a_daemon_is_started_restarted_and_stopped() {
     assert_eq!(stopped["state"], json!("inactive"));
     let state = machine.state("host_service", &target).await;
     assert_eq!((&state["present"], &state["state"], &state["run"]), (&json!(true), &json!("inactive"), &Value::Null));
+}
+
+fn script_sum(machine: &Machine, name: &str) -> String {
+    let script = std::fs::read(machine.dir.path().join(name)).expect("the script is there");
+    countersign_core::approval::Digest::of(&script).as_str().to_owned()
+}
+
+#[tokio::test]
+async fn an_init_script_that_was_altered_is_another_one_to_its_last_byte() {
+    let machine = Machine::new();
+    let body = |end: &str| format!("#!/bin/sh\n# status\nexit 3\n{}{end}\n", "# filling\n".repeat(10_000));
+    machine.install("long", &body("# one"));
+    let find = || machine.resources("host_service", json!({ "action": "find", "query": "long" }));
+    let before = find().await.remove(0).attrs;
+    assert_eq!(before.get("script"), Some(&script_sum(&machine, "long")));
+    machine.install("long", &body("# two"));
+    let after = find().await.remove(0).attrs;
+    assert_eq!(after.get("script"), Some(&script_sum(&machine, "long")));
+    assert_ne!(before, after);
+
+    machine.install("long", &"# status\n".repeat(120_000));
+    let failure = machine.refused("host_service", json!({ "action": "find", "query": "long" })).await;
+    assert!(failure.message.ends_with("is larger than 1024 KiB; it is no init script"), "{}", failure.message);
+}
+
+#[test]
+fn a_service_is_only_told_while_its_script_is_the_one_that_was_shown() {
+    let machine = Machine::new();
+    let tool = machine.server.declared().tools().find(|tool| tool.name == "host_service").expect("it is declared");
+    for action in ["start", "stop", "restart"] {
+        let change = tool.actions[action].change.as_ref().expect("it is a change");
+        assert_eq!(change.precondition, ["state", "run", "script"], "{action}");
+    }
 }
 
 #[tokio::test]
@@ -188,6 +222,7 @@ async fn units_of_systemd_are_started_restarted_and_stopped() {
     let found = machine.resources("host_service", json!({ "action": "find", "query": "nginx" })).await;
     assert_eq!(found.len(), 1, "also where systemd does not list it");
     assert_eq!(found[0].attrs.get("state").map(String::as_str), Some("inactive"));
+    assert_eq!(found[0].attrs.get("script"), None, "what a unit runs is the business of systemd");
     let started = machine.done(("host_service", "start"), &target, json!({}), &[]).await;
     assert_eq!(started["state"], json!("active"));
     let restarted = machine.done(("host_service", "restart"), &target, json!({}), &[]).await;
