@@ -15,12 +15,12 @@ INSERT INTO writes_in_flight (target, plan)
 VALUES ('process:web-1:4712-5512346', '00000000000000000000000000000002');
 
 INSERT INTO audit_chain (seq, id, at, payload_hash, prev, hash)
-VALUES (1, 'a-02', 2200, '4d90f9440f837312fa0cfc03fb930e4b824292e3f7172ffb9a52571d71eb5f58',
+VALUES (1, 'a-02', 2200, '4ebac696f12c9c94aeb738916beb33cc6ddf89d156995bd69b8778a26d1d8003',
         '0000000000000000000000000000000000000000000000000000000000000000',
-        '05ff2bbfe988cec9f63198258ad3faa994efa2262b88e325668018debada2584'),
-       (2, 'a-03', 2300, '0171bcce076eb0eecbdf87e45baa5a0e5fcc1602c1eb7afcdebc4f0ae7b7d3c0',
-        '05ff2bbfe988cec9f63198258ad3faa994efa2262b88e325668018debada2584',
-        'f9ab630aefdc42ee80f606cf3ee851410fbdfdedaa90dec2179695afedd8c899');
+        '62fdafcd5a454a5ddbf805b084f1c47ac5cae22615f5e1241e77c047753bd087'),
+       (2, 'a-03', 2300, '902334c8255d7171a079cee9a3277f69075bf86754c30d9fd27c006f8292e69c',
+        '62fdafcd5a454a5ddbf805b084f1c47ac5cae22615f5e1241e77c047753bd087',
+        '2f24d69b6db36b30aeb83d8c56f81e1725238aa6aa37a6c28284d3969e1e23d8');
 
 INSERT INTO audit_payloads (id, body)
 VALUES ('a-02',
@@ -28,4 +28,4 @@ VALUES ('a-02',
        ('a-03',
         '{"action":"stop","actor":"1000","code":"","detail":"by Ada, alone, as the policy allows","digest":"1d809acd01986c4da492d2e587ac17c4bbafb42b6a84ef4e531d46c5d8484204","gate":"","plan":"00000000000000000000000000000002","platform":"console","salt":"ffeeddccbbaa99887766554433221100","signal":"s-02","target":"process:web-1:4712-5512346","thread":"s-01","tool":"host_process","what":"approved"}');
 
-UPDATE audit_head SET seq = 2, hash = 'f9ab630aefdc42ee80f606cf3ee851410fbdfdedaa90dec2179695afedd8c899' WHERE one = 1;
+UPDATE audit_head SET seq = 2, hash = '2f24d69b6db36b30aeb83d8c56f81e1725238aa6aa37a6c28284d3969e1e23d8' WHERE one = 1;

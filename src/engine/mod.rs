@@ -3,6 +3,7 @@
 
 mod accept;
 mod outbox;
+mod pause;
 mod perform;
 mod plans;
 mod player;

@@ -9,7 +9,8 @@ use countersign_core::effect::{Audit, Effect, Ending as Ended, Input};
 use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::Outgoing;
-use countersign_core::signal::{Now, Payload, SignalId};
+use countersign_core::secrets::Mask;
+use countersign_core::signal::{Now, Payload, Signal, SignalId};
 use futures::FutureExt;
 use tracing::Instrument;
 
@@ -81,10 +82,7 @@ impl Worker {
     /// start, and nobody waits for it any longer in this one.
     fn on_not_stored(&mut self) {
         tracing::error!("a request is given up until the next start: its steps cannot be stored");
-        self.forget_everything();
-        if let Some(signal) = self.current.take() {
-            self.engine.on_answered(&signal.id, &signal.thread);
-        }
+        self.give_up();
     }
 
     /// Commits what the step has to store. A step that has nothing but rows about reads under way waits with them for the
@@ -103,11 +101,17 @@ impl Worker {
             posts: storing.posts.clone(),
             plans: storing.plans.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
-            kept: storing.ending.as_ref().and_then(|_| self.kept()),
+            kept: storing.ending.as_ref().map(|_| kept(signal.clone(), &self.engine.world.mask)),
         };
         for attempt in 1..=COMMITS_MAX {
             let refused = match self.engine.store.commit(&record).await {
-                Ok(Committed::Done) => return Stored::Done,
+                Ok(Committed::Done) => {
+                    self.is_touched = true;
+                    if !storing.plans.is_empty() {
+                        self.quiet.shrink();
+                    }
+                    return Stored::Done;
+                }
                 Ok(Committed::Lost(filed)) => Input::Lost { signal: Box::new(signal), filed },
                 Ok(Committed::Held { filed, by }) => Input::Held { signal: Box::new(signal), filed, by },
                 Err(error) => {
@@ -121,15 +125,6 @@ impl Worker {
             return Stored::Conflict(Box::new(refused));
         }
         Stored::Not
-    }
-
-    /// What is kept of what was typed, once it is answered and no restart needs it any more: without its secrets.
-    fn kept(&self) -> Option<String> {
-        let mut signal = self.current.clone()?;
-        if let Payload::Text { text } = &mut signal.payload {
-            *text = self.engine.world.mask.apply(text).into_owned();
-        }
-        Some(serde_json::to_string(&signal).expect("invariant: a signal is plain data"))
     }
 
     async fn on_stored(&mut self, storing: Storing) {
@@ -178,6 +173,17 @@ impl Worker {
     }
 }
 
+/// What is kept of what was typed, once it is answered and no restart needs it any more: without its secrets. As JSON.
+fn kept(mut signal: Signal, mask: &Mask) -> String {
+    match &mut signal.payload {
+        Payload::Text { text: typed } | Payload::Decision { reason: typed, .. } => {
+            *typed = mask.apply(typed).into_owned();
+        }
+        Payload::Choice { .. } | Payload::Due { .. } => {}
+    }
+    serde_json::to_string(&signal).expect("invariant: a signal is plain data")
+}
+
 fn broken(call: &str) -> Envelope {
     tracing::error!(call, "a tool call panicked");
     let message = format!("`{call}` broke inside the bot; its log says why");
@@ -214,5 +220,33 @@ const fn ending_of(ending: Ended) -> Ending {
     match ending {
         Ended::Answered | Ended::Dropped => Ending::Answered,
         Ended::Interrupted => Ending::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::approval::{Digest, PlanId};
+    use countersign_core::port::CardChoice;
+    use countersign_core::testkit::signal;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_holds_no_secret_wherever_it_was_typed() {
+        let mask = Mask::new(["hunter2-hunter2".to_owned()]);
+        let typed = "no: the password is hunter2-hunter2";
+        let text = signal("e1", "ann", typed);
+        let decision = Payload::Decision {
+            plan: PlanId::from_random(1),
+            digest: Digest::of(b"card"),
+            choice: CardChoice::Deny,
+            reason: typed.to_owned(),
+        };
+        for heard in [text.clone(), Signal { payload: decision, ..text }] {
+            let kept = kept(heard.clone(), &mask);
+            assert!(!kept.contains("hunter2") && kept.contains("no: the password is [masked"), "{kept}");
+            let read: Signal = serde_json::from_str(&kept).expect("it is a signal still");
+            assert_eq!((read.id, read.actor), (heard.id, heard.actor));
+        }
     }
 }

@@ -15,12 +15,11 @@ use tokio::time::Instant;
 
 use super::worker::{Job, Worker};
 use crate::clock::{fresh_id, wall_now};
+use crate::store::StoreError;
+use crate::telemetry;
 
 /// The longest sleep before the clock on the wall is looked at again: it may be set while we sleep.
 const NAP_MAX: Duration = Duration::from_secs(30);
-
-/// How long a plan that was looked after in vain is left alone.
-const QUIET: Duration = Duration::from_secs(1);
 
 impl Worker {
     /// Tells the thread what the store holds of its plans. Where that cannot be read the thread does not go on.
@@ -29,13 +28,16 @@ impl Worker {
             Ok(open) => open,
             Err(error) => {
                 tracing::error!(%error, "the plans of a thread cannot be read");
+                self.unread.grow();
                 return false;
             }
         };
         for (plan, problem) in open.broken {
             tracing::error!(plan, problem, "a stored plan is not what was frozen; it is left alone");
+            telemetry::count("plans_broken_total", &[]);
         }
         self.loaded = true;
+        self.unread.shrink();
         if !open.filed.is_empty() {
             self.step(Input::Filed(open.filed)).await;
         }
@@ -55,7 +57,12 @@ impl Worker {
             Ok(Some(filed)) if filed.frozen.plan().thread == self.key => self.step(Input::Filed(vec![filed])).await,
             Ok(_) => {}
             // The row is there and is no plan: to the thread it is none.
-            Err(error) => tracing::error!(%error, %plan, "a plan cannot be read"),
+            Err(error) => {
+                tracing::error!(%error, %plan, "a plan cannot be read");
+                if matches!(error, StoreError::Inconsistent { .. }) {
+                    telemetry::count("plans_broken_total", &[]);
+                }
+            }
         }
         true
     }
@@ -65,6 +72,10 @@ impl Worker {
         self.forget_everything();
         if let Some(signal) = self.current.take() {
             self.engine.on_answered(&signal.id, &signal.thread);
+            // What is stored of a request would be stored a second time, or its messages would be taken for those.
+            if matches!(signal.payload, Payload::Due { .. }) && !self.is_touched {
+                self.left_over = Some(signal);
+            }
         }
     }
 
@@ -73,24 +84,35 @@ impl Worker {
         let (due, _) = self.state.next_due()?;
         let wait = Duration::from_millis(self.wait_ms(due)).min(NAP_MAX);
         let at = Instant::now() + wait;
-        Some(self.quiet_until.map_or(at, |quiet| at.max(quiet)))
+        Some(self.quiet.until().map_or(at, |quiet| at.max(quiet)))
     }
 
     /// Looks after the plan whose time has come, if one's has.
     pub(super) async fn look_after_plans(&mut self) {
         let Some((due, plan)) = self.state.next_due() else { return };
-        self.quiet_until = Some(Instant::now() + QUIET);
         if self.wait_ms(due) > 0 || !self.is_first_in_line() {
+            self.quiet.for_a_moment();
             return;
         }
-        let signal = our_signal(&self.key, &plan);
-        match self.engine.store.accept(&signal).await {
-            Ok(_) => {
+        self.quiet.grow();
+        match self.accepted_signal(&plan).await {
+            Ok(signal) => {
                 self.engine.on_accepted(&self.key);
                 self.begin(Job { signal, recovered: false }).await;
             }
             Err(error) => tracing::error!(%error, %plan, "a plan cannot be looked after"),
         }
+    }
+
+    /// The signal that was left over, whichever plan it names: it has to be answered, and another plan's time comes after
+    /// it. Only where there is none, a new one is accepted.
+    async fn accepted_signal(&mut self, plan: &PlanId) -> Result<Signal, StoreError> {
+        if let Some(signal) = self.left_over.take() {
+            return Ok(signal);
+        }
+        let signal = our_signal(&self.key, plan);
+        self.engine.store.accept(&signal).await?;
+        Ok(signal)
     }
 
     /// Whether nothing that was accepted earlier waits: above all not the decision that an earlier process left half done,

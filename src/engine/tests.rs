@@ -20,6 +20,7 @@ use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::worker::{Handle, Worker};
 use super::{Engine, Parts, World};
 use crate::store::{Store, sqlite_url};
 
@@ -314,4 +315,21 @@ async fn an_answer_that_was_stored_and_not_sent_is_ended_by_the_next_process() {
     within(bench.answered.recv()).await.expect("the platform is told");
     let (counts, _directory) = bench.end().await;
     assert_eq!((counts["done"], counts["open"], counts["sent"]), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn a_thread_that_has_not_read_its_plans_does_not_leave() {
+    let directory = tempfile::tempdir().expect("a folder for the test");
+    let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
+    let store = Store::open(&url).await.expect("a database");
+    let tools = Arc::new(Lab { go: Arc::default() });
+    let engine = Engine::new(Parts { store, world: world(), tools, adapters: Vec::new(), queue_max: 2, watch: None });
+    let key = thread_key("main");
+    let (handle, jobs) = Handle::new(2);
+    engine.lock_threads().insert(key.clone(), handle);
+    let mut worker = Worker::new(Arc::clone(&engine), key, jobs);
+    assert!(!worker.leave(), "it may have plans that wait");
+    assert!(worker.load().await);
+    assert!(worker.leave(), "it has none");
+    engine.store.close().await;
 }

@@ -19,6 +19,7 @@ use tracing::Instrument;
 
 use super::Engine;
 use super::accept::ATTEMPTS_MAX;
+use super::pause::Pause;
 
 /// The most tool calls of one thread at a time (LOOP-03).
 const CALLS_AT_ONCE: usize = 4;
@@ -73,8 +74,15 @@ pub(super) struct Worker {
     pub(super) deadline: Option<(Instant, SignalId)>,
     /// Whether the thread has heard what the store holds of its plans.
     pub(super) loaded: bool,
-    /// Until when no plan is looked after: what has just been looked after, in vain, waits a moment.
-    pub(super) quiet_until: Option<Instant>,
+    /// How long the store is left alone that could not say what it holds of the thread's plans.
+    pub(super) unread: Pause,
+    /// How long no plan is looked after: what was looked after in vain waits.
+    pub(super) quiet: Pause,
+    /// Our own signal that was accepted and of which nothing could be stored: the next look begins it again, because a new
+    /// one each time would fill the inbox.
+    pub(super) left_over: Option<Signal>,
+    /// Whether something of the current request is stored.
+    pub(super) is_touched: bool,
     /// Audit rows that wait for the step's commit.
     pub(super) unwritten: Vec<crate::store::AuditRow>,
     pub(super) span: tracing::Span,
@@ -92,7 +100,10 @@ impl Worker {
             current: None,
             deadline: None,
             loaded: false,
-            quiet_until: None,
+            unread: Pause::none(),
+            quiet: Pause::none(),
+            left_over: None,
+            is_touched: false,
             unwritten: Vec::new(),
             span: tracing::Span::none(),
         }
@@ -113,13 +124,14 @@ impl Worker {
     }
 
     async fn turn(&mut self) -> ControlFlow<()> {
-        if !self.loaded && !self.state.is_busy() {
+        if !self.loaded && !self.state.is_busy() && self.unread.is_over() {
             self.load().await;
         }
         let stopping = self.engine.stopping.clone();
         let busy = self.state.is_busy();
         let deadline = self.deadline.as_ref().map(|(at, _)| *at);
         let due = self.next_due();
+        let unread = if self.loaded { None } else { self.unread.until() };
         tokio::select! {
             biased;
             () = self.engine.over.cancelled() => return ControlFlow::Break(()),
@@ -131,6 +143,8 @@ impl Worker {
             },
             () = stopping.cancelled(), if !busy => return ControlFlow::Break(()),
             () = until(due), if !busy => self.look_after_plans().await,
+            // The next turn reads them.
+            () = until(unread), if !busy => {}
             () = tokio::time::sleep(Duration::from_millis(TTL_MS)), if !busy => {
                 if self.leave() {
                     return ControlFlow::Break(());
@@ -154,6 +168,7 @@ impl Worker {
         self.span = tracing::info_span!("signal", id = %signal.id, platform = %signal.thread.platform);
         let attempts = if job.recovered { self.count_attempt(&signal.id).await } else { 0 };
         self.current = Some(signal.clone());
+        self.is_touched = false;
         if !self.has_ready(&signal).await {
             tracing::error!("a request is given up until the next start: its thread's plans cannot be read");
             self.give_up();
@@ -232,9 +247,9 @@ impl Worker {
     }
 
     /// Takes the thread out of the engine's list, unless somebody is just about to send it something.
-    fn leave(&self) -> bool {
-        if self.state.has_open_plans() {
-            // Somebody has to look after their time.
+    pub(super) fn leave(&self) -> bool {
+        if !self.loaded || self.state.has_open_plans() {
+            // Somebody has to look after their time, and a thread that has not read them may have some.
             return false;
         }
         let mut threads = self.engine.lock_threads();

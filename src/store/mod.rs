@@ -15,6 +15,7 @@ mod outbox;
 mod plans;
 mod row;
 mod threads;
+mod transaction;
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use countersign_core::approval::{Filed, PlanId};
 use countersign_core::signal::{SignalId, Wall};
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
-use sqlx::{Any, AnyConnection, AnyPool, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool};
 
 pub use audit::{AuditEntry, AuditHead, AuditProblem, AuditReport, AuditRow, AuditWrong, BadHead, What};
 pub use dialect::sqlite_url;
@@ -32,6 +33,7 @@ pub use inbox::{Ending, Unfinished};
 pub use outbox::{NewPost, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange};
+use transaction::Open;
 
 /// An open database. Clones share its connections.
 #[derive(Clone, Debug)]
@@ -145,7 +147,6 @@ impl Store {
     /// Writes everything of a step but its plans, of which `changed` rows were new.
     async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
         let thread = inbox::thread_of(tx, &step.signal).await?;
-        let rows = audit::count_refusals(tx, &thread, &step.audit).await?;
         let posts = outbox::write(tx, &step.signal, &step.posts, step.at).await?;
         let mut ended_before = false;
         if let Some(ending) = step.ending {
@@ -154,7 +155,7 @@ impl Store {
                 inbox::keep(tx, &step.signal, kept).await?;
             }
         }
-        let appended = audit::append(tx, &self.database, (&step.signal, &thread), &rows).await?;
+        let appended = audit::append(tx, &self.database, (&step.signal, &thread), &step.audit).await?;
         // The same ending at the same time is the same step again only where nothing else of it is new.
         if ended_before && changed + posts + appended > 0 {
             return Err(StoreError::Ended(step.signal.clone()));
@@ -166,8 +167,8 @@ impl Store {
         self.plan(&id).await?.ok_or(StoreError::UnknownPlan(id))
     }
 
-    async fn begin_write(&self, durability: Durability) -> Result<Transaction<'static, Any>, StoreError> {
-        let begun = self.write.begin_with(self.database.begin(durability)).await;
+    async fn begin_write(&self, durability: Durability) -> Result<Open, StoreError> {
+        let begun = Open::begin(&self.write, self.database.begin(durability)).await;
         begun.map_err(StoreError::while_doing("beginning to write"))
     }
 

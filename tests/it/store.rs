@@ -12,6 +12,7 @@ use countersign::store::{
     AuditRow, Committed, Counts, Ending, NewPost, Settled, StepRecord, Store, StoreError, StoredPost, What, migrations,
     sqlite_url,
 };
+use countersign_core::approval::Digest;
 use countersign_core::envelope::Code;
 use countersign_core::port::Lane;
 use countersign_core::signal::{
@@ -40,7 +41,9 @@ macro_rules! cases {
 
 mod audit;
 mod durability;
+mod full;
 mod plans;
+mod trouble;
 
 const CASES: &[(&str, Case)] = cases![
     an_event_is_accepted_once,
@@ -58,6 +61,8 @@ const CASES: &[(&str, Case)] = cases![
     unfinished_requests_come_back_oldest_first,
     one_of_many_senders_wins,
     a_repeated_refusal_is_counted,
+    a_different_refusal_is_written_and_a_flood_is_counted,
+    a_flood_from_many_sides_is_written_up_to_the_limit,
     untrusted_text_is_stored_whatever_it_holds,
     a_rotten_row_is_named,
     an_unknown_migration_is_refused,
@@ -480,6 +485,65 @@ async fn a_repeated_refusal_is_counted(bed: Bed) {
     assert_eq!(bed.store.audit_tail(2).await.expect("readable").len(), 2);
 }
 
+async fn a_different_refusal_is_written_and_a_flood_is_counted(bed: Bed) {
+    accepted(&bed, "s-1", "main", 1).await;
+    let refuse = |rows: Vec<AuditRow>| StepRecord { audit: rows, ..step("s-1", 1, Vec::new()) };
+    let base = |id: &str| refused(id, 60_000, Code::Forbidden);
+    let about = |n: u128| Some((plans::plan(n, "host:web-1").id().clone(), Digest::of(b"x")));
+    // The same gate says the same code to the same person within a minute, and each time it is something else.
+    let different = vec![
+        base("a-1"),
+        AuditRow { target: "host:web-2".to_owned(), ..base("a-2") },
+        AuditRow { plan: about(1), ..base("a-3") },
+        AuditRow { plan: about(2), ..base("a-4") },
+        AuditRow { detail: "another reason".to_owned(), ..base("a-5") },
+        AuditRow { plan: about(2), ..base("a-6") },
+    ];
+    let different = refuse(different);
+    committed(&bed, &different).await;
+    committed(&bed, &different).await;
+    let tail = bed.store.audit_tail(9).await.expect("readable");
+    let ids: Vec<&str> = tail.iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(ids, ["a-5", "a-4", "a-3", "a-2", "a-1"]);
+    assert_eq!(counts(&bed).await.refusals, 6);
+    // Who tries everything gets twenty rows a minute, and is counted.
+    let flood = |name: &str, at: i64| {
+        let row =
+            |n| AuditRow { target: format!("host:{name}-{n}"), ..refused(&format!("{name}-{n}"), at, Code::Forbidden) };
+        (0..50).map(row).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        committed(&bed, &refuse(flood("f", 60_001))).await;
+        assert_eq!((counts(&bed).await.audit, counts(&bed).await.refusals), (20, 56));
+    }
+    // It hides nobody else's refusal, and none of the next minute.
+    let somebody = AuditRow { actor: ActorId::new("1001"), ..base("b-1") };
+    committed(&bed, &refuse(vec![somebody])).await;
+    committed(&bed, &refuse(vec![refused("b-2", 120_000, Code::Forbidden)])).await;
+    assert_eq!((counts(&bed).await.audit, counts(&bed).await.refusals), (22, 58));
+}
+
+async fn a_flood_from_many_sides_is_written_up_to_the_limit(bed: Bed) {
+    accepted(&bed, "s-1", "main", 1).await;
+    let floods = (0..8).map(|side| {
+        let store = bed.store.clone();
+        tokio::spawn(async move {
+            for n in 0..10 {
+                let id = format!("a-{side}-{n}");
+                let audit = vec![AuditRow { target: id.clone(), ..refused(&id, 60_000, Code::Forbidden) }];
+                store
+                    .commit(&StepRecord { audit, ..step("s-1", 1, Vec::new()) })
+                    .await
+                    .expect("they wait for each other");
+            }
+        })
+    });
+    for flood in floods.collect::<Vec<_>>() {
+        flood.await.expect("no panic");
+    }
+    assert_eq!((counts(&bed).await.audit, counts(&bed).await.refusals), (20, 80));
+}
+
 async fn untrusted_text_is_stored_whatever_it_holds(bed: Bed) {
     let hostile = "a\0b'; DROP TABLE audit; -- \u{202e}\u{1f980}";
     let mut heard = signal("s-1", thread("main"), 1);
@@ -542,7 +606,16 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 }
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
-    let ours = ["writes_in_flight", "plans", "audit_head", "audit_payloads", "audit_chain", "refusals", "audit"];
+    let ours = [
+        "refusals_written",
+        "writes_in_flight",
+        "plans",
+        "audit_head",
+        "audit_payloads",
+        "audit_chain",
+        "refusals",
+        "audit",
+    ];
     for table in ours.into_iter().chain(["outbox", "inbox", "threads", "_sqlx_migrations"]) {
         raw(&bed.url, &format!("DROP TABLE {table}")).await;
     }

@@ -112,7 +112,8 @@ pub(super) async fn append(tx: &mut AnyConnection, database: &Database, entries:
     Ok(head.seq - before.seq)
 }
 
-async fn lock_head(tx: &mut AnyConnection, database: &Database) -> Result<AuditHead, StoreError> {
+/// Waits until nobody else appends, and keeps it so until the transaction ends. Returns the head.
+pub(super) async fn lock_head(tx: &mut AnyConnection, database: &Database) -> Result<AuditHead, StoreError> {
     let row = sqlx::query(database.lock_audit_head()).fetch_optional(tx).await;
     let row = row.map_err(StoreError::while_doing("locking the head of the audit trail"))?;
     AuditHead::stored(&Stored::new("audit_head", row.as_ref().ok_or_else(no_head)?))

@@ -9,6 +9,7 @@ use sqlx::any::AnyRow;
 
 use super::chain::{AuditHead, payload_hash, row_hash};
 use crate::store::row::Stored;
+use crate::store::transaction::Open;
 use crate::store::{Store, StoreError};
 
 /// The whole chain, each row with its payload where that was not deleted.
@@ -211,7 +212,7 @@ impl Store {
     /// Proves the audit trail, and that the expected head is in it. Reads row by row, all of one moment, beside a bot
     /// that goes on writing. What is wrong with the trail is no error; an error is the database's.
     pub async fn verify_audit(&self, expect: Option<&AuditHead>) -> Result<AuditReport, StoreError> {
-        let begun = self.read.begin_with(self.database.begin_reading()).await;
+        let begun = Open::begin(&self.read, self.database.begin_reading()).await;
         let mut tx = begun.map_err(StoreError::while_doing("beginning to read the audit trail"))?;
         let mut walk = Walk::new(expect);
         // Of the state before the first row, too: somebody may expect that there is none.
