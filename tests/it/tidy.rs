@@ -38,7 +38,17 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 4] = [
     (
         "adapters/console",
         "dependencies",
-        &["countersign-core", "futures", "rustyline", "serde", "serde_json", "tokio", "tracing", "unicode-width"],
+        &[
+            "countersign-core",
+            "futures",
+            "nix",
+            "rustyline",
+            "serde",
+            "serde_json",
+            "tokio",
+            "tracing",
+            "unicode-width",
+        ],
     ),
     ("adapters/console", "dev-dependencies", &["insta"]),
 ];

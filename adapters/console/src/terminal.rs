@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use countersign_core::port::{BoxFuture, Ended, Ingress, Mark};
 use futures::FutureExt as _;
+use nix::sys::termios::{FlushArg, tcflush};
 use rustyline::completion::Completer;
 use rustyline::config::Configurer as _;
 use rustyline::error::ReadlineError;
@@ -26,7 +27,8 @@ use crate::hear::{NOT_STORED, Next, Offered, STOPPING, leaves, nobody_reads, too
 use crate::history::{HISTORY_LINES_MAX, History};
 use crate::line::LINE_BYTES_MAX;
 use crate::output::Output;
-use crate::{Console, render};
+use crate::question::Asked;
+use crate::{Console, lock, render};
 
 const PROMPT: &str = "countersign> ";
 
@@ -195,6 +197,14 @@ fn fill(editor: &mut Editor<Watch, MemHistory>, history: &History) -> rustyline:
     Ok(())
 }
 
+/// Throws away what was typed before the prompt opens: nobody has read a card that they had not seen yet, so that no word
+/// from before it may decide it.
+fn discard_typed_ahead() {
+    if let Err(error) = tcflush(io::stdin(), FlushArg::TCIFLUSH) {
+        tracing::warn!(%error, "what was typed ahead cannot be thrown away");
+    }
+}
+
 impl Console {
     /// Asks, waits for the answer and asks again, until the person leaves or `stop` resolves.
     pub(crate) async fn hear_terminal(&self, ingress: &dyn Ingress, stop: BoxFuture<'_, ()>) -> Ended {
@@ -222,6 +232,9 @@ impl Console {
 
     async fn converse(&self, ingress: &dyn Ingress, keyboard: &mut Keyboard, interrupts: &mut OsSignal) -> Ended {
         loop {
+            if matches!(*lock(&self.asked), Some(Asked::Card(_))) {
+                discard_typed_ahead();
+            }
             let key = keyboard.ask().await;
             // A Ctrl-C from before this line was not meant for the wait that follows it.
             while let Some(Some(())) = interrupts.recv().now_or_never() {}

@@ -9,7 +9,7 @@ use countersign_core::envelope::Code;
 
 const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nthiserror = \"2\"\ntoml = \"1\"\n\
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
-const CONSOLE_MANIFEST: &str = "[dependencies]\ncountersign-core = \"1\"\nfutures = \"1\"\nrustyline = \"1\"\nserde = \"1\"\n\
+const CONSOLE_MANIFEST: &str = "[dependencies]\ncountersign-core = \"1\"\nfutures = \"1\"\nnix = \"1\"\nrustyline = \"1\"\nserde = \"1\"\n\
     serde_json = \"1\"\ntokio = \"1\"\ntracing = \"1\"\nunicode-width = \"1\"\n[dev-dependencies]\ninsta = \"1\"\n";
 const CORE_LIB: &str = "//! Decides, never does.\n//!\n//! 1. **No write without a target.** A sentence\n//!    on two lines. \
     Held by\n//!    `gate::tests::held` and `also_held`.\n//! 2. **Refusals never wear down.** Held by `also_held`.\n\n\
