@@ -24,6 +24,8 @@ pub struct ConsoleWiring<'a> {
     pub session: String,
     /// The head of the audit trail: printed where people see it, so that a trail that is rewritten is found out.
     pub audit_head: String,
+    /// A sentence about what an earlier run left open, where there is something.
+    pub still_open: Option<String>,
 }
 
 /// The platforms of a run, and what the rest has to know about them.
@@ -42,10 +44,11 @@ pub fn wire(console: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
     let banner = format!(
         "Countersign {} on {}. Ask about this machine; `help` lists what I understand, `quit` leaves.\n\
-         Audit trail at {}",
+         Audit trail at {}{}",
         env!("CARGO_PKG_VERSION"),
         console.machine,
-        console.audit_head
+        console.audit_head,
+        console.still_open.map(|line| format!("\n{line}")).unwrap_or_default()
     );
     let adapter = Console::new(Options {
         thread: console.thread.to_owned(),

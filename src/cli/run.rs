@@ -17,7 +17,7 @@ use crate::clock::fresh_id;
 use crate::config::{Config, DataLock, lock_data_dir};
 use crate::engine::{Engine, Parts, Watch};
 use crate::replay::{Header, Recorder};
-use crate::store::Store;
+use crate::store::{PlansLeft, Store};
 use crate::telemetry;
 use crate::tools::{SpokeConfig, SpokeHealth, SpokeState, Spokes};
 use crate::wire::{ConsoleWiring, Wired, wire};
@@ -60,8 +60,10 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let _metrics = telemetry::metrics(&prepared.setup.config.metrics).map_err(|error| Failed::Usage(error.into()))?;
     let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
     let head = store.audit_head().await.map_err(|error| Failed::Internal(error.into()))?;
+    let left = store.plans_left().await.map_err(|error| Failed::Internal(error.into()))?;
     let wired = wire(ConsoleWiring {
         audit_head: head.to_string(),
+        still_open: still_open(left),
         thread: &args.thread,
         json: args.json,
         user: &prepared.user,
@@ -83,12 +85,33 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
     let ended = engine.run(stop).await;
     spokes.shutdown().await;
-    for (platform, ended) in ended.map_err(Failed::Internal)? {
+    let ran = ended.map_err(Failed::Internal)?;
+    if let Some(line) = ran.left.and_then(still_open) {
+        super::say(&line);
+    }
+    for (platform, ended) in ran.ends {
         if let Ended::Failed(reason) = ended {
             return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}")));
         }
     }
     Ok(())
+}
+
+/// One line about what may still come to something; nothing where nothing may.
+fn still_open(left: PlansLeft) -> Option<String> {
+    let plans = match left.to_decide {
+        0 => None,
+        1 => Some("1 plan to decide".to_owned()),
+        several => Some(format!("{several} plans to decide")),
+    };
+    let outcomes = match left.not_known {
+        0 => None,
+        1 => Some("1 outcome not known".to_owned()),
+        several => Some(format!("{several} outcomes not known")),
+    };
+    let both: Vec<String> = plans.into_iter().chain(outcomes).collect();
+    let it = if left.to_decide + left.not_known == 1 { "it in its" } else { "each in its" };
+    (!both.is_empty()).then(|| format!("Still open: {}. `approvals` shows {it} own thread.", both.join(", ")))
 }
 
 /// The recording, where one was asked for.
@@ -151,4 +174,23 @@ async fn stop_on_signal(stop: CancellationToken, interrupt_is_taken: bool) {
         }
     }
     stop.cancel();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_still_open_is_one_line() {
+        let line = |to_decide, not_known| still_open(PlansLeft { to_decide, not_known });
+        assert_eq!(line(0, 0), None);
+        let table = [
+            ((1, 0), "Still open: 1 plan to decide. `approvals` shows it in its own thread."),
+            ((0, 1), "Still open: 1 outcome not known. `approvals` shows it in its own thread."),
+            ((2, 1), "Still open: 2 plans to decide, 1 outcome not known. `approvals` shows each in its own thread."),
+        ];
+        for ((to_decide, not_known), expected) in table {
+            assert_eq!(line(to_decide, not_known).as_deref(), Some(expected));
+        }
+    }
 }

@@ -94,6 +94,21 @@ fn a_change_is_asked_for_countersigned_done_and_verified() {
 }
 
 #[test]
+fn what_is_protected_gets_no_card() {
+    let mut world = World::with_fleet();
+    for resource in &mut world.script.resources {
+        resource.attrs.insert("protected".to_owned(), "the bot itself".to_owned());
+    }
+    let told = world.say("restart nginx");
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: `nginx` is the bot itself; it is never changed from a chat.
+    (ACTION_NOT_ALLOWED, gate `resolution`)
+    "#);
+    assert!(world.files.rows.is_empty());
+    assert!(world.say("status of nginx").said.starts_with("nginx is running."), "it can be looked at");
+}
+
+#[test]
 fn a_denied_plan_is_never_carried_out() {
     let mut world = World::with_fleet();
     let plan = asked(&mut world);
@@ -104,7 +119,7 @@ fn a_denied_plan_is_never_carried_out() {
     insta::assert_snapshot!(plain(&told, &world), @r#"
     refused: This plan is denied already.
     (FSM_BLOCKED, gate `decision`)
-    It is denied; bob decided at 2023-11-14 22:13:20 UTC: Not during the sale.
+    bob decided it at 2023-11-14 22:13:20 UTC: Not during the sale.
     "#);
     assert_eq!((writes(&told).len(), state(&world, &plan)), (0, PlanState::Denied));
 }
@@ -118,9 +133,9 @@ fn a_second_click_does_nothing_and_says_what_happened() {
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
     assert!(writes(&told).is_empty());
     insta::assert_snapshot!(plain(&told, &world), @r#"
-    refused: This plan is verified already.
+    refused: This plan was carried out already: done and verified.
     (FSM_BLOCKED, gate `decision`)
-    It is verified; bob decided at 2023-11-14 22:13:20 UTC.
+    bob decided it at 2023-11-14 22:13:20 UTC.
     "#);
 }
 
@@ -248,6 +263,84 @@ fn a_change_that_did_not_take_is_told_as_it_is() {
     "#);
     assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::Differs));
     assert!(!told.said.contains("Done and verified"));
+    // A late click hears the same outcome.
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    refused: This plan was carried out already, and not as planned: a fresh read showed something else than was expected.
+    (FSM_BLOCKED, gate `decision`)
+    bob decided it at 2023-11-14 22:13:20 UTC.
+    "#);
+}
+
+/// The fleet, where a restart may take this long until a look shows it.
+fn with_patience(settles_ms: u32) -> World {
+    let last = "change.expect.changed = [\"run\"]\n";
+    let tools = crate::testkit::TOOLS.replace(last, &format!("{last}change.settles_ms = {settles_ms}\n"));
+    let registry = crate::tool::Registry::load([("tools.toml", tools.as_str())]).expect("the fixture is sound");
+    let mut world = World::with_fleet();
+    world.registry = registry;
+    world
+}
+
+#[test]
+fn a_change_that_takes_its_time_is_looked_at_again_before_it_is_called_a_failure() {
+    let mut world = with_patience(6_000);
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "starting", "run": "2" }));
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    Not yet: restart nginx. A fresh read shows something else than was expected.
+    state: starting, expected running
+    run: 2 (as expected)
+    I look again at 2023-11-14 22:13:22 UTC and tell you how it ends. Until then nothing else is changed in this thread.
+    "#);
+    assert_eq!(state(&world, &plan), PlanState::Unverified);
+    assert!(!world.state.fsm().can_final_answer());
+    // Whoever asks is told at once, and does not use up a look.
+    for _ in 0..5 {
+        assert!(world.say("verify").said.starts_with("Not yet: restart nginx."));
+    }
+    world.pass(2_000);
+    assert!(due(&mut world, &plan).said.is_empty(), "the engine's own looks are silent until the end");
+    // It survives a restart of the bot.
+    world.restart();
+    world.pass(4_000);
+    restarted(&mut world);
+    let told = due(&mut world, &plan);
+    assert!(told.said.starts_with("Done and verified: restart nginx."), "{}", told.said);
+    assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected));
+}
+
+#[test]
+fn looking_again_has_an_end() {
+    let mut world = with_patience(6_000);
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "starting", "run": "2" }));
+    presses(&mut world, "bob", &plan, CardChoice::Approve);
+    let mut looks = Vec::new();
+    while state(&world, &plan) == PlanState::Unverified && looks.len() < 10 {
+        let (due_at, _) = world.state.next_due().expect("it is looked at again");
+        let pause = u64::try_from(due_at.wall().0 - world.wall).expect("later");
+        looks.push(pause);
+        world.pass(pause);
+        let told = due(&mut world, &plan);
+        assert_eq!(told.said.is_empty(), state(&world, &plan) == PlanState::Unverified, "{}", told.said);
+    }
+    assert_eq!((looks, state(&world, &plan)), (vec![2_000, 4_000], PlanState::Verified(Outcome::Differs)));
+    // What the tool server itself calls a failure is not waited for.
+    let mut world = with_patience(6_000);
+    let plan = asked(&mut world);
+    let failed = Envelope::failed(Code::ExecutionFailed, "exit code 1", false, Details::default());
+    world.script.answers.insert("lab_control.restart".to_owned(), failed);
+    let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
+    state: running (as expected)
+    run: 1, expected another than 1
+    The tool said (EXECUTION_FAILED): exit code 1
+    "#);
 }
 
 fn unreachable_read(world: &mut World) {
@@ -271,6 +364,11 @@ fn what_cannot_be_read_stays_unverified_until_it_can() {
     Nothing else is changed in this thread until it can be read. I try again at 2023-11-14 22:13:30 UTC, or type `verify`.
     "#);
     assert_eq!(state(&world, &plan), PlanState::Unverified);
+    insta::assert_snapshot!(plain(&world.say("edit nginx: b"), &world), @r#"
+    refused: `lab_control.restart` on `service:web-1:nginx` is not verified yet.
+    (FSM_BLOCKED, gate `workflow`)
+    What to do: type `verify`; no other look ends this.
+    "#);
     // Nothing else is changed, the click is not used up, reading goes on and says what is open, and no reset ends it.
     let told = presses(&mut world, "bob", &other, CardChoice::Approve);
     insta::assert_snapshot!(plain(&told, &world), @r#"
@@ -427,9 +525,16 @@ fn the_same_change_asked_twice_is_one_plan() {
     let plan = asked(&mut world);
     let told = world.say("restart nginx");
     assert!(told.said.contains(plan.as_str()) && world.files.rows.len() == 1);
-    insta::assert_snapshot!(plain(&world.say("approvals"), &world), @r#"
-    Plan | State | Risk | Asked by | Until | Id
-    restart nginx | pending | medium | ann | 2023-11-14 22:28:20 UTC | PLAN
+    let told = world.say("approvals");
+    // Names are aligned by the longest, which has 7 columns with its colon and space; a phone has 40.
+    let values = told.said.lines().filter_map(|line| line.split_once(": "));
+    assert!(values.filter(|(name, _)| *name != "Plan").all(|(name, value)| name.len() <= 5 && value.len() <= 33));
+    insta::assert_snapshot!(plain(&told, &world), @r#"
+    Plan: restart nginx
+    State: pending, risk medium
+    By: ann
+    Until: 2023-11-14 22:28:20 UTC
+    Id: PLAN
     "#);
     let told = says(&mut world, "ann", &format!("cancel {plan}"));
     insta::assert_snapshot!(plain(&told, &world), @"Cancelled: restart nginx. Nothing was changed.");

@@ -123,6 +123,9 @@ impl fmt::Display for ResourceId {
     }
 }
 
+/// The attribute of a thing that is never changed from a chat: its value says why, as in "the bot itself".
+pub const PROTECTED: &str = "protected";
+
 /// What a discovery says about one thing (RES-07, RES-08): the record that a resolve tool answers with, in a list under
 /// `data.resources`. Untrusted text, like all tool output; ids are checked when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,7 +151,7 @@ pub struct Resource {
     /// One line that tells it from its like: a command line, a unit's description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// Anything else the provider knows.
+    /// Anything else the provider knows; [`PROTECTED`] among it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attrs: BTreeMap<String, String>,
 }

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
-use crate::store::Store;
+use crate::store::{PlansLeft, Store};
 
 pub use player::Player;
 pub use world::{SpokesView, World};
@@ -40,6 +40,15 @@ const GRACE: Duration = Duration::from_secs(2);
 pub trait Watch: Send + Sync {
     /// One step. May write a file; must not block for long.
     fn step(&self, thread: &ThreadKey, now: Now, input: &Input, effects: &[Effect]);
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// Each platform.
+    pub ends: Vec<(Platform, Ended)>,
+    /// The plans that may still come to something; none where they cannot be counted.
+    pub left: Option<PlansLeft>,
 }
 
 /// Everything that runs.
@@ -105,8 +114,8 @@ impl Engine {
     }
 
     /// Runs until the input of every platform is over, one of them cannot go on, or `stop` is cancelled; then stops
-    /// gracefully. First takes up what an earlier process left. Returns how each platform ended.
-    pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Vec<(Platform, Ended)>> {
+    /// gracefully. First takes up what an earlier process left.
+    pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Ran> {
         self.recover().await.context("failed to take up what was left unfinished")?;
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let mut hearing = tokio::task::JoinSet::new();
@@ -128,7 +137,9 @@ impl Engine {
             self.until_answered(&stop).await;
         }
         self.stop(outbox).await;
-        Ok(ends)
+        let left = self.store.plans_left().await;
+        self.store.close().await;
+        Ok(Ran { ends, left: left.inspect_err(|error| tracing::warn!(%error, "open plans were not counted")).ok() })
     }
 
     /// Waits until every accepted signal is answered, or somebody asks to stop.
@@ -151,7 +162,6 @@ impl Engine {
             // What runs now ends with the step it is in; only then may the database be closed under it.
             self.tasks.wait().await;
         }
-        self.store.close().await;
     }
 
     /// A signal was accepted in this thread.

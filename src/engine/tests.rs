@@ -21,7 +21,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::worker::{Handle, Worker};
-use super::{Engine, Parts, World};
+use super::{Engine, Parts, Ran, World};
 use crate::store::{Store, sqlite_url};
 
 /// Nothing here takes longer, unless it hangs.
@@ -122,7 +122,7 @@ struct Bench {
     delivered: mpsc::Receiver<(String, bool)>,
     answered: mpsc::Receiver<SignalId>,
     go: Arc<Notify>,
-    running: tokio::task::JoinHandle<anyhow::Result<Vec<(Platform, Ended)>>>,
+    running: tokio::task::JoinHandle<anyhow::Result<Ran>>,
     /// The engine's own, so that all of it can be gone at once, as when a process is killed.
     process: Option<tokio::runtime::Runtime>,
     directory: tempfile::TempDir,

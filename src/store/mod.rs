@@ -32,7 +32,7 @@ pub use error::StoreError;
 pub use inbox::{Ending, Unfinished};
 pub use outbox::{NewPost, Settled, StoredPost};
 use plans::Applied;
-pub use plans::{Committed, OpenPlans, PlanChange};
+pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
 use transaction::Open;
 
 /// An open database. Clones share its connections.

@@ -69,6 +69,15 @@ pub struct OpenPlans {
     pub broken: Vec<(String, String)>,
 }
 
+/// How many plans may still come to something, in all threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlansLeft {
+    /// They wait for a decision, or for their beginning.
+    pub to_decide: u64,
+    /// They were, or may have been, begun, and no fresh read has said what came of it.
+    pub not_known: u64,
+}
+
 /// What became of the changes inside the transaction.
 pub(super) enum Applied {
     /// All of them are made; how many rows that changed: none where the same step had been committed before.
@@ -103,6 +112,25 @@ impl Store {
             }
         }
         Ok(open)
+    }
+
+    /// How many plans are open. Reads.
+    pub async fn plans_left(&self) -> Result<PlansLeft, StoreError> {
+        let sql = concat!(
+            "SELECT p.state AS id, COUNT(*) AS plans FROM plans AS p WHERE p.state IN ",
+            open_states!(),
+            " GROUP BY p.state"
+        );
+        let rows = sqlx::query(sql).fetch_all(&self.read).await;
+        let mut left = PlansLeft::default();
+        for row in &rows.map_err(StoreError::while_doing("counting the open plans"))? {
+            let row = Stored::new("plans", row);
+            match row.id() {
+                "pending" | "approved" => left.to_decide += row.natural("plans")?,
+                _ => left.not_known += row.natural("plans")?,
+            }
+        }
+        Ok(left)
     }
 
     /// Every thread with an open plan, the broken ones included. Reads.

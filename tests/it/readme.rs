@@ -182,3 +182,31 @@ fn the_skeleton_sees_what_matters() {
         assert!(!fits("a [...] d (e) [...]", other), "{other}");
     }
 }
+
+/// The gates that a refusal can name and that stand in no file of `src/core/gate`: they refuse plans.
+fn gates_of_plans() -> Vec<String> {
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core");
+    let named = Regex::new(r#"(?:\bgate: |let gate = |const GATE: &str = )"([a-z_]+)""#).expect("a sound pattern");
+    let files = ["thread", "approval"].into_iter().flat_map(|room| {
+        let listed = std::fs::read_dir(core.join(room)).expect("the core has this room");
+        listed.flatten().map(|entry| entry.path()).filter(|path| path.is_file())
+    });
+    let mut gates: Vec<String> = files
+        .flat_map(|file| {
+            let text = std::fs::read_to_string(file).expect("a source file is text");
+            named.captures_iter(&text).map(|found| found[1].to_owned()).collect::<Vec<_>>()
+        })
+        .filter(|gate| !core.join("gate").join(format!("{gate}.rs")).exists())
+        .collect();
+    gates.sort();
+    gates.dedup();
+    gates
+}
+
+#[test]
+fn every_gate_of_plans_is_explained() {
+    let gates = gates_of_plans();
+    assert_eq!(gates, ["carry", "decision", "in_flight", "plan", "spoke"]);
+    let missing: Vec<_> = gates.iter().filter(|gate| !README.contains(&format!("\n| `{gate}` | "))).collect();
+    assert!(missing.is_empty(), "the README does not say who refuses as {missing:?}");
+}

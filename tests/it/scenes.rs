@@ -31,7 +31,7 @@ fn plain(home: &Home, text: &str) -> String {
         (r"(service|file):[^:\s]+:", "$1:HOST:"),
         (r"\b(pid|process) \d+", "$1 PID"),
         (r"asked by \S+:", "asked by PERSON:"),
-        (r"(?m); \S+ decided at", "; PERSON decided at"),
+        (r"(?m)^\S+ decided it at", "PERSON decided it at"),
     ];
     patterns.iter().fold(text, |text, (pattern, name)| {
         Regex::new(pattern).expect("a sound pattern").replace_all(&text, *name).into_owned()

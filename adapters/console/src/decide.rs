@@ -4,6 +4,10 @@
 use countersign_core::approval::{Digest, PlanId};
 use countersign_core::port::CardChoice;
 use countersign_core::signal::Payload;
+use countersign_core::text;
+
+/// The most characters of a line that are repeated.
+const SAID_CHARS_MAX: usize = 24;
 
 /// A card that a person can see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +52,30 @@ fn names_a_plan(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| PlanId::parse(word).is_some())
 }
 
+/// What a person hears whose line was likely meant to decide this card and does not: a misspelt word, a word too many, or
+/// `yes`. Taken as text it would close the card, and nobody would know why the next `approve` decides nothing.
+pub(crate) fn near_miss(line: &str, shown: &Shown) -> Option<String> {
+    let line = line.trim();
+    let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+    let is_meant = misspells(&first) || ["yes", "y", "no", "n", "ok"].contains(&line.to_lowercase().as_str());
+    if !is_meant || names_a_plan(line) || shown.choices.is_empty() || decision(line, shown).is_some() {
+        return None;
+    }
+    let typed = |&choice: &CardChoice| match choice {
+        CardChoice::Approve => word(choice).to_owned(),
+        CardChoice::Deny => format!("{} (and why)", word(choice)),
+    };
+    let words: Vec<String> = shown.choices.iter().map(typed).collect();
+    let said = text::one_line(line, SAID_CHARS_MAX);
+    Some(format!("“{said}” decides nothing. The card still waits. Type only {}.", words.join(" or ")))
+}
+
+/// Whether this is one of the words that decide, or looks like one and not like `approvals`.
+fn misspells(typed: &str) -> bool {
+    let approve = text::mistakes(typed, "approve") <= 2 && text::mistakes(typed, "approvals") > 1;
+    approve || text::mistakes(typed, "deny") <= 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +117,25 @@ mod tests {
         for line in with_id.iter().chain(&punctuated).map(String::as_str).chain(others) {
             assert_eq!(decision(line, &card), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_line_that_was_meant_to_decide_is_told_what_to_type() {
+        let card = shown(&[CardChoice::Approve, CardChoice::Deny]);
+        for line in ["aprove", "Approev", "approved", "approve it", "dney", "den", "deny, please", "yes", " OK ", "n"] {
+            let told = near_miss(line, &card).unwrap_or_default();
+            let expected = "decides nothing. The card still waits. Type only approve or deny (and why).";
+            assert!(told.ends_with(expected) && told.contains(line.trim()), "{line}: {told}");
+        }
+        let id = "0123456789abcdef0123456789ABCDEF";
+        let others =
+            ["approve", "a", "deny not now", "approvals", "approval", "who am i", "verify", "send hup", "1", ""];
+        for line in others.into_iter().map(str::to_owned).chain([format!("aprove {id}"), format!("approve {id}")]) {
+            assert_eq!(near_miss(&line, &card), None, "{line}");
+        }
+        assert_eq!(near_miss("aprove", &shown(&[])), None);
+        let told = near_miss("approve", &shown(&[CardChoice::Deny]));
+        assert_eq!(told.as_deref(), Some("“approve” decides nothing. The card still waits. Type only deny (and why)."));
     }
 
     #[test]

@@ -42,6 +42,14 @@ pub(crate) fn payload(line: &str, asked: Option<&Asked>) -> Payload {
     answer.unwrap_or_else(|| Payload::Text { text: line.to_owned() })
 }
 
+/// What a person hears whose line was likely meant for the card that is shown and does not decide it.
+pub(crate) fn near_miss(line: &str, asked: Option<&Asked>) -> Option<String> {
+    match asked {
+        Some(Asked::Card(shown)) => decide::near_miss(line, shown),
+        Some(Asked::Question { .. }) | None => None,
+    }
+}
+
 /// The position, from 0, of a number from 1 to `choices`. Digits only: `+1` and `1.` are text.
 fn position(line: &str, choices: u32) -> Option<u32> {
     let digits = line.trim();

@@ -28,7 +28,7 @@ use crate::history::{HISTORY_LINES_MAX, History};
 use crate::line::LINE_BYTES_MAX;
 use crate::output::Output;
 use crate::question::Asked;
-use crate::{Console, lock, render};
+use crate::{Console, lock, question, render};
 
 const PROMPT: &str = "countersign> ";
 
@@ -271,6 +271,11 @@ impl Console {
         }
         if line.len() > LINE_BYTES_MAX {
             self.complain(None, Mark::Refused, &too_long(line.len())).await;
+            return Next::Line;
+        }
+        let missed = question::near_miss(line, lock(&self.asked).as_ref());
+        if let Some(told) = missed {
+            self.say(&told).await;
             return Next::Line;
         }
         let payload = self.payload(line);

@@ -1,7 +1,7 @@
 //! The one function that may decide a plan (DESIGN.md section 4): it looks at who clicked, what they may do now, and where
 //! the plan stands. It changes nothing, so that a refused click leaves the plan as it was.
 
-use super::{Digest, Filed, PlanId, PlanState, Risk};
+use super::{Digest, Filed, Outcome, Plan, PlanId, PlanState, Risk, is_success};
 use crate::envelope::Code;
 use crate::gate::Refusal;
 use crate::port::{Right, Rights};
@@ -78,7 +78,7 @@ pub fn judge(
     let stands =
         filed.state() == PlanState::Pending || (ask.verb == Verb::Cancel && filed.state() == PlanState::Approved);
     if !stands {
-        return Err(refuse(Code::FsmBlocked, format!("this plan is {} already", filed.state().as_str())));
+        return Err(refuse(Code::FsmBlocked, already(filed)));
     }
     let four_eyes = ask.verb == Verb::Approve && is_requester && plan.risk >= Risk::Medium;
     if four_eyes && !(plan.alone && rights.may_decide_alone(actor, thread, plan.risk)) {
@@ -86,6 +86,36 @@ pub fn judge(
         return Err(refuse(Code::Forbidden, message));
     }
     Ok(Allowed { waiver: four_eyes })
+}
+
+/// What became of a plan that cannot be decided any more: the outcome itself, because a late click must not make a failure
+/// look like a success.
+fn already(filed: &Filed) -> String {
+    let plan = filed.frozen.plan();
+    match filed.state() {
+        PlanState::Executing => "this plan is being carried out already".to_owned(),
+        PlanState::Unverified => "this plan was carried out already, and is not verified yet".to_owned(),
+        PlanState::Unknown => "this plan was begun already, and whether it was done is not known yet".to_owned(),
+        PlanState::Verified(outcome) if is_success(plan, outcome) => {
+            "this plan was carried out already: done and verified".to_owned()
+        }
+        PlanState::Verified(outcome) => {
+            format!("this plan was carried out already, and not as planned: {}", not_as_planned(plan, outcome))
+        }
+        PlanState::Refused(code) => format!("this plan was refused already ({code}); nothing was changed"),
+        PlanState::Failed => "this plan failed already; nothing was changed".to_owned(),
+        PlanState::Pending | PlanState::Approved | PlanState::Denied | PlanState::Expired | PlanState::Cancelled => {
+            format!("this plan is {} already", filed.state().as_str())
+        }
+    }
+}
+
+fn not_as_planned(plan: &Plan, outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Differs if plan.expect.absent => "a fresh read showed it still there",
+        Outcome::AsExpected | Outcome::Differs => "a fresh read showed something else than was expected",
+        Outcome::Absent => "a fresh read showed that it was not there",
+    }
 }
 
 fn refuse(code: Code, message: String) -> Box<Refusal> {

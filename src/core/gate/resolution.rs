@@ -1,8 +1,8 @@
 //! Gate `resolution`: a call names a thing that this thread discovered and has not lost, and the action is allowed on it
-//! (STR-*, RES-18). Always on: there is no switch (C-23). Names that look alike are suggested and never picked (STR-11).
+//! (STR-*, RES-18); what its provider calls protected is not changed. Always on: there is no switch (C-23). Names that look alike are suggested and never picked (STR-11).
 
 use crate::envelope::{Code, Details, Suggestion};
-use crate::resource::ResourceId;
+use crate::resource::{PROTECTED, ResourceId};
 use crate::tool::ToolKind;
 
 use super::stack::not_about_messages;
@@ -30,6 +30,11 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         }
         return undiscovered(case, ctx, format!("`{id}` was not discovered in this thread"));
     };
+    if let Some(why) = resource.attrs.get(PROTECTED).filter(|_| case.kind == ToolKind::Write) {
+        let details = Details { resource_id: Some(id.to_string()), ..Details::default() };
+        let message = format!("`{}` is {why}; it is never changed from a chat", resource.name);
+        return Verdict::refuse_with(Code::ActionNotAllowed, message, details);
+    }
     let action = format!("{}.{}", case.proposal.tool, case.proposal.action).to_lowercase();
     if resource.allowed.is_empty() || resource.allowed.contains(&action) {
         return Verdict::Pass;

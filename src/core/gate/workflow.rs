@@ -19,7 +19,9 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
             "discover the target first".to_owned(),
         ),
         State::Writing => ("a change is being made".to_owned(), "wait until it is done and verified".to_owned()),
-        State::Reading | State::Verifying => (unverified_yet(ctx.fsm), "read the changed target first".to_owned()),
+        State::Reading | State::Verifying => {
+            (unverified_yet(ctx.fsm), "type `verify`; no other look ends this".to_owned())
+        }
     };
     let details = Details { recovery_hint: Some(hint), action: Some(case.shown_name()), ..Details::default() };
     Verdict::refuse_with(Code::FsmBlocked, message, details)

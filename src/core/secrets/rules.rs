@@ -20,6 +20,24 @@ pub(super) struct Find {
     pub(super) class: &'static str,
 }
 
+/// What programs and the operating system say about a file that they could not use.
+const PATH_ERRORS: [&str; 11] = [
+    "cannot",
+    "could not be",
+    "Permission denied",
+    "No such file or directory",
+    "Is a directory",
+    "Not a directory",
+    "Read-only file system",
+    "No space left on device",
+    "Input/output error",
+    "Operation not permitted",
+    "unrecognized option",
+];
+
+/// More than the longest of them.
+const PATH_ERROR_CHARS_MAX: usize = 40;
+
 /// One kind of secret. In its pattern the last group that takes part is the secret; a group named `k` is a name that
 /// gives the class.
 struct Rule {
@@ -33,6 +51,8 @@ struct Rule {
 
 /// What a pattern found.
 struct Candidate<'t> {
+    /// What stands before the match.
+    before: &'t str,
     /// The name, where the rule has one.
     name: &'t str,
     /// Everything from the start of the match to the secret.
@@ -105,6 +125,7 @@ impl Rule {
             let name = found.name("k").map_or("", |name| name.as_str());
             let at = secret.start()..end;
             let candidate = Candidate {
+                before: text.get(..whole.start()).unwrap_or_default(),
                 name,
                 lead: text.get(whole.start()..at.start).unwrap_or_default(),
                 secret: text.get(at.clone()).unwrap_or_default(),
@@ -292,7 +313,23 @@ fn is_value(found: &Candidate<'_>) -> bool {
     let next_field = secret.starts_with(['&', ';', ',']) && begins_field(secret.get(1..).unwrap_or_default());
     secret.chars().any(char::is_alphanumeric)
         && !nothing.contains(&lower.trim_end_matches([',', ';', '}', ')', ']']))
-        && !(directory || module_path || next_field || is_variable(secret) || is_own_reference(found))
+        && !(directory
+            || module_path
+            || next_field
+            || is_variable(secret)
+            || is_own_reference(found)
+            || is_path_error(found))
+}
+
+/// What an error says of a file that is called like a secret: `/etc/passwd: cannot lock`, `/run/token: Permission denied`.
+/// Stores of secrets name those by paths too (`/prod/db/password: x`), so that it must be an absolute path and the words of
+/// an error, whole.
+fn is_path_error(found: &Candidate<'_>) -> bool {
+    let word = found.before.rsplit(|c: char| c.is_whitespace() || "\"'`".contains(c)).next().unwrap_or_default();
+    let is_path = word.starts_with('/') && word.ends_with('/') && found.lead.strip_prefix(found.name) == Some(": ");
+    let said: String = found.secret.chars().chain(found.rest.chars()).take(PATH_ERROR_CHARS_MAX).collect();
+    let is_said = |error: &&str| said.strip_prefix(*error).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    is_path && PATH_ERRORS.iter().any(is_said)
 }
 
 /// `${NAME}` or `$NAME`.

@@ -101,6 +101,12 @@ fn private_keys_are_masked_over_all_their_lines() {
 #[test]
 fn ordinary_text_stays_as_it_is() {
     let table = [
+        "useradd: /etc/passwd: cannot lock; try again later",
+        "cat: /etc/passwd: Permission denied",
+        "/usr/bin/passwd: unrecognized option",
+        "cat: /run/secrets/db/token: No such file or directory",
+        "open '/srv/app/api_key: cannot open it",
+        "cp: /srv/app.secret: Read-only file system",
         "password is wrong",
         "token expired",
         "max_tokens=20",
@@ -152,6 +158,28 @@ fn ordinary_text_stays_as_it_is() {
     for text in table {
         assert_eq!(mask().apply(text), text);
         assert_eq!(mask().class_of(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_path_hides_no_secret() {
+    let table = [
+        // Stores of secrets name them by paths; only what an error says of a path is none.
+        ("/prod/db/password: hunter2", "/prod/db/password: [masked: password]"),
+        ("secret/db/password: cannot open it", "secret/db/password: [masked: password] open it"),
+        ("/etc/app/passwd: hunter2", "/etc/app/passwd: [masked: password]"),
+        ("the password in /etc/passwd: hunter2", "the password in /etc/passwd: [masked: password]"),
+        ("/etc/passwd:hunter2", "/etc/passwd:[masked: password]"),
+        ("/etc/passwd=hunter2", "/etc/passwd=[masked: password]"),
+        ("/etc/passwd: \"hunter2\"", "/etc/passwd: \"[masked: password]\""),
+        ("/srv/token: Permission deniedX1", "/srv/token: [masked: token] deniedX1"),
+        ("/srv/token: cannotX1", "/srv/token: [masked: token]"),
+        ("passwd: cannot", "passwd: [masked: password]"),
+        ("cat: /etc/passwd: cannot read token=hunter2", "cat: /etc/passwd: cannot read token=[masked: token]"),
+        ("https://h/token: cannot open", "https://h/token: [masked: token] open"),
+    ];
+    for (text, masked) in table {
+        assert_eq!(mask().apply(text), masked, "{text}");
     }
 }
 

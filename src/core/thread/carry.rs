@@ -25,6 +25,9 @@ use super::{OpenWrite, say};
 const LOOK_AGAIN_FIRST_MS: i64 = 10_000;
 const LOOK_AGAIN_LAST_MS: i64 = 300_000;
 
+/// The first pause before a change that takes its time is looked at again, doubling.
+const SETTLE_FIRST_MS: i64 = 2_000;
+
 /// What is allowed for after a permit and a time limit are over, before anybody relies on it: two processes read the
 /// clock, and a program that is being ended takes a moment.
 const SLACK_MS: u64 = 1_000;
@@ -366,6 +369,11 @@ fn on_read(
         Verified::Found(outcome, findings) => (outcome, findings),
         Verified::Unreachable(why) => return unreachable(turn, request, trouble, &why),
     };
+    let success = approval::is_success(plan, outcome);
+    // What the tool server called a failure is over; what it only began may take its time.
+    if !success && trouble.is_none() && may_settle(turn, &filed) {
+        return not_yet(turn, request, &filed, outcome, &findings);
+    }
     turn.state.fsm.on_tool_success(ToolKind::Read, Some(&plan.target));
     let source = source_of(call, envelope);
     request.sources.push(source.clone());
@@ -376,11 +384,52 @@ fn on_read(
     let detail = say::plans::found(plan, outcome, &findings);
     turn.shift(&request, filed.id(), PlanState::Verified(outcome), &detail, |s| s.next_look = None);
     turn.count("verifications_total", &[("outcome", outcome.as_str())]);
-    let success = approval::is_success(plan, outcome);
     let blocks = say::plans::verified(&filed, outcome, &findings, trouble, turn.env.mask);
     let claim = Claim::Change { plan: plan.id.clone(), outcome, sources: vec![source] };
     turn.say(&mut request, if success { Mark::Plain } else { Mark::Failed }, claim, blocks);
     turn.finish(request, Ending::Answered);
+}
+
+/// Whether a change that does not show yet is looked at again: while the pauses so far do not reach its declared time.
+fn may_settle(turn: &Turn<'_>, filed: &Filed) -> bool {
+    let plan = filed.frozen.plan();
+    let spec = turn.env.registry.action(&plan.tool, &plan.action).and_then(|spec| spec.change.as_ref());
+    let settles_ms = spec.map_or(0, |change| i64::from(change.settles_ms));
+    SETTLE_FIRST_MS.saturating_mul((1 << filed.standing.looks.min(8)) - 1) < settles_ms
+}
+
+/// A fresh read does not show it yet: the thread stays in VERIFYING, says so once, and looks again by itself.
+fn not_yet(
+    turn: &mut Turn<'_>,
+    mut request: Request,
+    filed: &Filed,
+    outcome: approval::Outcome,
+    findings: &[approval::Finding],
+) {
+    let looks = filed.standing.looks;
+    // Who asks in between is told, and uses up none of the looks. The engine's own look always counts: else a clock that
+    // was set back would have it look again at once, for ever.
+    let planned = filed.standing.next_look.filter(|next| is_asked(&request) && looks > 0 && *next > turn.now.wall);
+    let next = planned.unwrap_or_else(|| later(turn.now.wall, SETTLE_FIRST_MS.saturating_mul(1 << looks.min(8))));
+    if planned.is_none() {
+        let again = |standing: &mut approval::Standing| {
+            standing.looks = looks.saturating_add(1);
+            standing.next_look = Some(next);
+        };
+        let detail = format!("not yet: {}", say::plans::found(filed.frozen.plan(), outcome, findings));
+        turn.shift(&request, filed.id(), filed.state(), &detail, again);
+        turn.count("verifications_total", &[("outcome", "not_yet")]);
+    }
+    if is_asked(&request) || looks == 0 {
+        let blocks = say::plans::not_yet(filed, outcome, findings, next, turn.env.mask);
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+    }
+    turn.finish(request, Ending::Answered);
+}
+
+/// Whether a person waits for an answer, and it is not only the time that has come.
+fn is_asked(request: &Request) -> bool {
+    request.signal.actor.id.as_str() != crate::signal::OURSELVES
 }
 
 /// The verifying read could not be made: the thread stays in VERIFYING, says so once, and tries again later.
@@ -397,8 +446,7 @@ fn unreachable(turn: &mut Turn<'_>, mut request: Request, trouble: Option<&Failu
     };
     turn.shift(&request, filed.id(), filed.state(), &format!("not verified: {why}"), again);
     turn.count("verifications_total", &[("outcome", "unreachable")]);
-    let asked = request.signal.actor.id.as_str() != crate::signal::OURSELVES;
-    if asked || looks == 0 {
+    if is_asked(&request) || looks == 0 {
         let blocks = say::plans::not_verified(&filed, trouble, why, next, turn.env.mask);
         turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
     }

@@ -89,6 +89,10 @@ pub struct ChangeSpec {
     /// What that read must show.
     #[serde(default)]
     pub expect: Expectation,
+    /// For how long that read is made again where it does not show this yet, in milliseconds: a process takes its time to
+    /// end. 0 is a change that shows at once.
+    #[serde(default)]
+    pub settles_ms: u32,
 }
 
 /// How an answer is shown: any of its parts, in this order. Texts are templates: `{path}` or `{path|unit}` takes a value

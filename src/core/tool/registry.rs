@@ -10,6 +10,9 @@ use super::{ActionSpec, ToolFile, ToolSpec};
 /// The longest time limit a declaration may give, in milliseconds: `wait` takes up to 60 s, and a little to answer.
 const LIMIT_MS_MAX: u64 = 65_000;
 
+/// The longest that a change may be waited for to show: so long nothing else is changed in its thread.
+const SETTLES_MS_MAX: u32 = 60_000;
+
 /// What a call does to the world. From tool and action alone, never from command text (invariant 13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -172,6 +175,9 @@ impl Registry {
             (Some(_), _) => return Some("only a write has a `change`".to_owned()),
             (None, _) => return None,
         };
+        if change.settles_ms > SETTLES_MS_MAX {
+            return Some(format!("`change.settles_ms` must be at most {SETTLES_MS_MAX}"));
+        }
         if let Some(argument) = change.preview.as_deref().and_then(|preview| self.preview_problem(spec, preview)) {
             return Some(argument);
         }
@@ -271,6 +277,9 @@ mod tests {
             let error = Registry::load([("host.toml", content.as_str())]).expect_err(expected);
             assert_eq!(error.to_string(), expected);
         }
+        let patient = crate::testkit::TOOLS.replace("change.risk", "change.settles_ms = 60001\nchange.risk");
+        let error = Registry::load([("lab.toml", patient.as_str())]).expect_err("too long").to_string();
+        assert_eq!(error, "lab.toml: `lab_control.edit`: `change.settles_ms` must be at most 60000");
         let misspelt = SOUND.replace("kind = \"read\"", "kind = \"raed\"");
         let error = Registry::load([("host.toml", misspelt.as_str())]).expect_err("no such kind").to_string();
         assert!(error.contains("line 12") && error.contains("unknown variant `raed`"), "{error}");

@@ -59,7 +59,7 @@ impl Change {
     }
 
     /// What trouble on the way means: before the beginning nothing was done, and after it nobody knows how far it came,
-    /// unless the writer says for certain that nothing was done.
+    /// unless the writer says for certain that nothing was done, or that it is over.
     pub(super) fn settle(&self, trouble: Trouble) -> Trouble {
         if self.give_up() { trouble.nothing_done() } else { trouble.outcome_unknown() }
     }
@@ -136,6 +136,7 @@ pub(super) mod tests {
         let begun = permitted(5_000, &closing);
         begun.begin().expect("it is good");
         assert_eq!(outcome(&begun, Trouble::too_slow("x")), (false, true, false));
+        assert_eq!(outcome(&begun, Trouble::failed_and_over("x")), (false, false, false), "it can be looked at");
         assert_eq!(outcome(&begun, Trouble::refused("x")), (true, false, false), "the writer knows better");
     }
 

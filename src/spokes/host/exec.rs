@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::answer::Trouble;
 use super::this_host::ThisHost;
+use super::wrote::Wrote;
 
 /// The most bytes kept of what a program says is wrong: a few sentences.
 const ERROR_BYTES_MAX: u64 = 8 * 1024;
@@ -72,23 +73,30 @@ pub(super) async fn run(host: &ThisHost, run: Run<'_>) -> Result<Outcome, Troubl
     }
 }
 
+/// What came of a program that may have left a service running.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// The exit code; `None` where a signal ended it.
+    pub(super) code: Option<i32>,
+    /// The beginning of what it wrote, where it did not end well: its output and its errors in one.
+    pub(super) wrote: String,
+}
+
 /// Runs a program that may leave a service running, with one argument, and waits for the program alone: what it started
-/// may hold its output for ever, so that its output goes nowhere, and once it has ended nothing of it is touched. At the
-/// time limit it is ended with its group. The answer is its exit code; `None` where a signal ended it.
-pub(super) async fn control(
-    host: &ThisHost,
-    program: &str,
-    arg: &str,
-    limit: Duration,
-) -> Result<Option<i32>, Trouble> {
+/// may hold its output for ever, so that only what is written until it ends is heard (`wrote.rs`), and once it has ended
+/// nothing of it is touched. At the time limit it is ended with its group.
+pub(super) async fn control(host: &ThisHost, program: &str, arg: &str, limit: Duration) -> Result<Ended, Trouble> {
     let mut command = command(host, Path::new(program), &[arg], None);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut wrote = Wrote::of(host, &mut command);
     let mut child = command.spawn().map_err(|error| Trouble::refused(format!("`{program}` cannot be run: {error}")))?;
+    // The writing ends are the program's alone from here on.
+    drop(command);
     let group = Group::of(&child);
-    match timeout(limit, child.wait()).await {
+    match timeout(limit, wrote.while_running(child.wait())).await {
         Ok(Ok(status)) => {
             group.has_ended();
-            Ok(status.code())
+            let wrote = if status.success() { String::new() } else { wrote.until_silent().await };
+            Ok(Ended { code: status.code(), wrote })
         }
         Ok(Err(error)) => Err(Trouble::failed(format!("`{program}` could not be followed to its end: {error}"))),
         Err(_) => Err(Trouble::too_slow(format!(
@@ -106,7 +114,8 @@ pub(super) fn locate(host: &ThisHost, program: &str) -> Option<PathBuf> {
     host.places.programs.iter().map(|dir| dir.join(program)).find(|path| path.is_file())
 }
 
-fn command(host: &ThisHost, path: &Path, args: &[&str], input: Option<File>) -> Command {
+/// A program that sees a clean environment, and whose group ends with it.
+pub(super) fn command(host: &ThisHost, path: &Path, args: &[&str], input: Option<File>) -> Command {
     let mut command = Command::new(path);
     let search: Vec<String> = host.places.programs.iter().map(|dir| dir.display().to_string()).collect();
     command

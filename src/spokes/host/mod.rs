@@ -25,6 +25,7 @@ mod service;
 mod signal;
 mod this_host;
 mod wait;
+mod wrote;
 
 use std::sync::Arc;
 

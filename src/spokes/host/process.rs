@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use countersign_core::resource::Resource;
+use countersign_core::resource::{PROTECTED, Resource};
 use procfs::ProcError;
 use procfs::process::{Process, Stat};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::answer::{Answer, Found, Trouble};
 use super::call::{Call, Target};
 use super::this_host::{ThisHost, pause, percent, users};
-use super::{lines, matching, network};
+use super::{lines, matching, network, signal};
 
 /// Over how long the use of the processors is measured: the kernel counts in hundredths of a second, so that a shorter
 /// interval would show steps of several percent.
@@ -230,6 +230,7 @@ fn user_of(seen: &Seen, users: &BTreeMap<u32, String>) -> String {
 }
 
 fn resource(host: &ThisHost, seen: &Seen, users: &BTreeMap<u32, String>) -> Option<Resource> {
+    let protected = signal::protected(seen.stat.pid).map(str::to_owned);
     let about = if seen.command.is_empty() { format!("[{}]", seen.name) } else { seen.command.clone() };
     Some(Resource {
         id: host.id_of("process", &uid_of(&seen.stat))?,
@@ -239,10 +240,10 @@ fn resource(host: &ThisHost, seen: &Seen, users: &BTreeMap<u32, String>) -> Opti
         allowed: Vec::new(),
         mounts: Vec::new(),
         about: about.chars().take(ABOUT_CHARS_MAX).collect(),
-        attrs: BTreeMap::from([
-            ("user".to_owned(), user_of(seen, users)),
-            ("pid".to_owned(), seen.stat.pid.to_string()),
-        ]),
+        attrs: [("user", Some(user_of(seen, users))), ("pid", Some(seen.stat.pid.to_string())), (PROTECTED, protected)]
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect(),
     })
 }
 

@@ -161,14 +161,18 @@ fn name(pid: i32) -> String {
     label.strip_suffix(&format!(" (pid {pid})")).map_or_else(|| format!("process {pid}"), str::to_owned)
 }
 
-/// Refuses what would end the machine or the bot.
+/// What a process is that is never signalled, because that would end the machine or the bot; none for any other.
+pub(super) fn protected(pid: i32) -> Option<&'static str> {
+    match pid.unsigned_abs() {
+        1 => Some("the first process of this machine"),
+        number if number == std::process::id() => Some("this tool server itself"),
+        number if number == parent_id() => Some("the bot itself"),
+        _ => None,
+    }
+}
+
+/// Refuses that here too: the discovery says it, and a tool server may be reached by others.
 fn refuse_protected(pid: i32) -> Result<(), Trouble> {
-    let number = pid.unsigned_abs();
-    let what = match number {
-        1 => "the first process of this machine",
-        _ if number == std::process::id() => "this tool server itself",
-        _ if number == parent_id() => "the bot itself",
-        _ => return Ok(()),
-    };
-    Err(Trouble::forbidden(format!("process {pid} is {what} and is never signalled from a chat")))
+    let refused = |what| Trouble::forbidden(format!("process {pid} is {what} and is never signalled from a chat"));
+    protected(pid).map_or(Ok(()), |what| Err(refused(what)))
 }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{is_verified, on_thread, plain, said};
-use crate::support::bot::{Answer, Bot, Home, Process, finish, lives, until};
+use crate::support::bot::{Answer, Bot, Done, Home, Process, finish, lives, until};
 use crate::support::root::as_root;
 
 /// What the next process is numbered after. Only root may write it.
@@ -33,7 +33,7 @@ fn a_process_is_stopped_once_it_is_countersigned_and_is_seen_to_be_gone() {
     assert!(lives(napper.pid()), "nothing is done before somebody has decided");
     let card = asked.card();
     let open = bot.ask("approvals").text();
-    assert!(open.contains(" | pending | medium | ") && open.ends_with(&card.plan), "{open}");
+    assert!(open.contains("State | pending, risk medium") && open.ends_with(&card.plan), "{open}");
     // Reading goes on while it waits.
     assert!(bot.ask(&format!("process {}", napper.pid())).text().starts_with("napper (pid "));
 
@@ -59,9 +59,46 @@ fn a_denied_plan_is_not_carried_out_and_the_reason_stays() {
     --
     This plan is denied already.
     (FSM_BLOCKED, gate `decision`)
-    It is denied; PERSON decided at TIME: it is needed until noon.
+    PERSON decided it at TIME: it is needed until noon.
     ");
     assert!(lives(napper.pid()));
+}
+
+#[test]
+fn a_process_that_takes_its_time_to_end_is_looked_at_again() {
+    let home = Home::new();
+    let napper = home.slow_process("napper");
+    let mut bot = Bot::json(&home);
+    let card = bot.ask(&format!("stop process {}", napper.pid())).card();
+    let first = bot.ask(&card.approve());
+    assert_eq!(first.mark(), "plain");
+    insta::assert_snapshot!(said(&home, &first), @"
+    Not yet: stop process napper (pid PID). A fresh read shows napper still there.
+    I look again at TIME and tell you how it ends. Until then nothing else is changed in this thread.
+    ");
+    // Nobody asks: the bot looks and speaks by itself.
+    let last = std::iter::from_fn(|| bot.event()).find(|event| event["type"] == "message").expect("the bot goes on");
+    let last = Answer { messages: vec![last] };
+    assert!(is_verified(&last, &card.plan, "absent"), "{last:?}");
+    insta::assert_snapshot!(said(&home, &last), @"Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.");
+    assert!(!lives(napper.pid()));
+}
+
+#[test]
+fn what_keeps_the_machine_or_the_bot_running_gets_no_card() {
+    let home = Home::new();
+    let mut bot = Bot::json(&home);
+    bot.ask("disk usage");
+    let (own, spoke) = (bot.pid(), bot.spoke());
+    for pid in [1, own, spoke] {
+        for line in [format!("stop process {pid}"), format!("kill -9 {pid}")] {
+            let told = bot.ask(&line);
+            assert_eq!(told.mark(), "refused", "{line}: {told:?}");
+            assert!(told.text().contains("it is never changed from a chat"), "{line}: {told:?}");
+        }
+    }
+    assert_eq!(bot.ask("approvals").text(), "No plan is open in this thread.");
+    assert!(bot.end().status.success());
 }
 
 #[test]
@@ -78,9 +115,9 @@ fn a_second_approval_does_nothing_again() {
     assert!(is_verified(&first, &card.plan, "absent"), "{first:?}");
     assert_eq!((second.mark(), second.text()), ("refused", by_id.text()));
     insta::assert_snapshot!(said(&home, &second), @"
-    This plan is verified already.
+    This plan was carried out already: done and verified.
     (FSM_BLOCKED, gate `decision`)
-    It is verified; PERSON decided at TIME.
+    PERSON decided it at TIME.
     ");
     assert!(bot.end().status.success());
     let done = ["executing", "called", "unverified", "called", "verified"];
@@ -148,6 +185,24 @@ fn a_plan_outlives_the_bot_and_is_approved_by_its_id() {
 }
 
 #[test]
+fn what_is_still_open_is_said_at_the_start_and_at_the_end() {
+    let home = Home::new();
+    let napper = home.process("napper", &[]);
+    let still_open = |done: Done| done.err.lines().filter(|line| line.starts_with("Still open")).count();
+    let waits = "Still open: 1 plan to decide. `approvals` shows it in its own thread.";
+    let mut bot = Bot::json(&home);
+    let card = bot.ask(&format!("stop process {}", napper.pid())).card();
+    let first = bot.end();
+    assert_eq!(first.err.lines().last(), Some(waits), "{}", first.err);
+    assert_eq!(still_open(first), 1, "nothing was open at the start");
+    let second = Bot::json(&home).end();
+    assert_eq!(second.err.lines().filter(|line| *line == waits).count(), 2, "{}", second.err);
+    let mut bot = Bot::json(&home);
+    bot.ask(&card.deny(""));
+    assert_eq!(still_open(bot.end()), 1, "nothing is open at the end");
+}
+
+#[test]
 fn a_plan_is_taken_back() {
     let home = Home::new();
     let napper = home.process("napper", &[]);
@@ -160,7 +215,7 @@ fn a_plan_is_taken_back() {
     --
     This plan is cancelled already.
     (FSM_BLOCKED, gate `decision`)
-    It is cancelled; PERSON decided at TIME: it is the wrong one.
+    PERSON decided it at TIME: it is the wrong one.
     ");
     assert!(lives(napper.pid()));
 }

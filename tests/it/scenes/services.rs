@@ -147,6 +147,36 @@ fn a_service_is_started_restarted_and_stopped() {
 }
 
 #[test]
+fn a_script_that_fails_is_told_at_once_with_its_exit_code_and_its_words() {
+    as_root("scenes::services::a_script_that_fails_is_told_at_once_with_its_exit_code_and_its_words", || {
+        let home = Home::new();
+        let service = Installed::new(&home);
+        let broken = "start) echo 'Starting NAME'; echo 'bad config: password=hunter2xyz' >&2; exit 1 ;;\nnever)";
+        let script = script(&service.name);
+        std::fs::write(&script, SCRIPT.replacen("start)", broken, 1).replace("NAME", &service.name))
+            .expect("root may write an init script");
+        let mut bot = Bot::json(&home);
+        let card = bot.ask(&format!("start {}", service.name)).card();
+        let failed = bot.ask(&card.approve());
+        assert_eq!((failed.mark(), service.daemon()), ("failed", None));
+        insta::assert_snapshot!(said(&home, &failed).replace(&service.name, "NAME"), @"
+        Not as planned: start service NAME. A fresh read shows something else than was expected.
+        state | inactive, expected active
+        The tool said (EXECUTION_FAILED): the init script of `NAME` could not start: it did not work (exit code 1). It wrote: Starting NAME / bad config: password=[masked: password]
+        ");
+        // The thread is free again.
+        let late = bot.ask(&card.approve());
+        insta::assert_snapshot!(said(&home, &late), @"
+        This plan was carried out already, and not as planned: a fresh read showed something else than was expected.
+        (FSM_BLOCKED, gate `decision`)
+        PERSON decided it at TIME.
+        ");
+        assert_eq!(bot.ask("verify").text(), "Nothing is waiting to be verified in this thread.");
+        assert!(bot.end().status.success());
+    });
+}
+
+#[test]
 fn a_service_that_somebody_else_restarted_meanwhile_is_left_alone() {
     as_root("scenes::services::a_service_that_somebody_else_restarted_meanwhile_is_left_alone", || {
         let home = Home::new();

@@ -1,5 +1,9 @@
 //! A person at a real terminal: a word decides the card that is shown, and only that one.
 
+use std::process::Command;
+
+use regex::Regex;
+
 use super::plain;
 use crate::support::bot::{Home, lives};
 use crate::support::terminal::{PROMPT, Terminal};
@@ -32,6 +36,50 @@ fn a_typed_word_decides_the_card_that_is_shown() {
     terminal.ask("approve");
     insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? Say which plan to approve, by its full id: approve PLAN - stop process napper (pid PID)");
     assert!(lives(two.pid()));
+    assert!(terminal.leave("quit"), "{}", terminal.screen());
+}
+
+/// A process that the kernel holds still. It goes on when this is dropped.
+struct HeldStill(u32);
+
+impl HeldStill {
+    fn new(pid: u32) -> Self {
+        tell(pid, "STOP");
+        Self(pid)
+    }
+}
+
+impl Drop for HeldStill {
+    fn drop(&mut self) {
+        tell(self.0, "CONT");
+    }
+}
+
+fn tell(pid: u32, signal: &str) {
+    let told = Command::new("kill").args(["-s", signal, &pid.to_string()]).status();
+    assert!(told.is_ok_and(|status| status.success()), "{signal} {pid}");
+}
+
+#[test]
+fn a_word_typed_before_the_card_came_does_not_decide_it() {
+    let home = Home::new();
+    let (one, two) = (home.process("napper", &[]), home.process("napper", &[]));
+    let mut terminal = Terminal::start(&home.bot());
+    terminal.ask("disk usage");
+    terminal.ask("status");
+    let server = Regex::new(r"runs as process (\d+)").expect("a sound pattern");
+    let server = server.captures(&terminal.screen()).and_then(|found| found[1].parse().ok());
+    let held = HeldStill::new(server.expect("a tool server runs"));
+    terminal.ask_and_type_ahead(&format!("stop process {}", one.pid()), "approve", || drop(held));
+    assert!(terminal.screen().contains("Countersign this?"), "{}", terminal.screen());
+    terminal.ask("approvals");
+    assert!(terminal.screen().contains("pending") && lives(one.pid()), "{}", terminal.screen());
+
+    // A paste is read at one go, so that the word is in the line editor before the card is.
+    terminal.paste(&[&format!("stop process {}", two.pid()), "approve"]);
+    terminal.ask("approvals");
+    assert!(!terminal.screen().contains("Done and verified"), "{}", terminal.screen());
+    assert!(lives(one.pid()) && lives(two.pid()));
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use countersign::store::{Committed, Ending, OpenPlans, PlanChange, StepRecord, Store};
+use countersign::store::{Committed, Ending, OpenPlans, PlanChange, PlansLeft, StepRecord, Store};
 use countersign_core::approval::{
     Decided, Desk, Expectation, Filed, Frozen, Move, Outcome, Plan, PlanId, PlanState, Risk, Standing,
 };
@@ -192,6 +192,8 @@ async fn every_state_comes_back_as_it_was(bed: Bed) {
         let is_open = open(&bed).await.filed.iter().any(|open| open.id() == filed.id());
         assert_eq!(is_open, known.state().is_open(), "{:?}", known.state());
     }
+    // PENDING and APPROVED wait; of UNVERIFIED and EXECUTING nobody knows the outcome yet.
+    assert_eq!(bed.store.plans_left().await.expect("readable"), PlansLeft { to_decide: 2, not_known: 2 });
 }
 
 async fn a_move_changes_one_row_or_nothing(bed: Bed) {

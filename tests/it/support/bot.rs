@@ -74,12 +74,21 @@ impl Home {
 
     /// A process of this name that waits to be ended, with these arguments on its command line.
     pub(crate) fn process(&self, name: &str, args: &[&str]) -> Process {
+        self.shell(name, "read line", args)
+    }
+
+    /// The same, which takes its time to end: some seconds more than the tool server waits for it.
+    pub(crate) fn slow_process(&self, name: &str) -> Process {
+        self.shell(name, "trap 'sleep 6; exit' TERM; read line", &[])
+    }
+
+    fn shell(&self, name: &str, script: &str, args: &[&str]) -> Process {
         let program = self.path().join(name);
         if !program.exists() {
             symlink("/bin/sh", &program).expect("a link can be made");
         }
         // The shell reads from a pipe that this test holds, so that it ends with the test whatever happens.
-        let child = Command::new(program).args(["-c", "read line", name]).args(args).stdin(Stdio::piped()).spawn();
+        let child = Command::new(program).args(["-c", script, name]).args(args).stdin(Stdio::piped()).spawn();
         Process(child.expect("a shell can be started"))
     }
 }

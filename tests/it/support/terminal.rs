@@ -23,6 +23,9 @@ const SPAWN: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty
 /// What the line editor writes when a prompt opens: it asks for pasted text to be marked.
 const OPENED: &str = "\u{1b}[?2004h";
 
+/// What it writes when a line was entered. From then on the terminal itself shows what is typed.
+const CLOSED: &str = "\u{1b}[?2004l";
+
 pub(crate) const PROMPT: &str = "countersign> ";
 
 /// A terminal with a bot in it. It is hung up when it is dropped.
@@ -74,6 +77,25 @@ impl Terminal {
         self.until_prompts(open + 1);
     }
 
+    /// Types these lines at one go, as a paste does, and waits until the next prompt is open.
+    pub(crate) fn paste(&mut self, lines: &[&str]) {
+        let open = self.prompts();
+        self.press(&lines.join("\r"));
+        self.until_prompts(open + 1);
+    }
+
+    /// Types a line, then another one before the first is answered, which waits for `answer`; and waits until the next
+    /// prompt is open.
+    pub(crate) fn ask_and_type_ahead(&mut self, line: &str, ahead: &str, answer: impl FnOnce()) {
+        let (open, closed) = (self.prompts(), self.text().matches(CLOSED).count());
+        self.press(line);
+        self.until(|text| text.matches(CLOSED).count() > closed);
+        self.press(ahead);
+        self.until(|text| text.rsplit(CLOSED).next().is_some_and(|last| last.contains(ahead)));
+        answer();
+        self.until_prompts(open + 1);
+    }
+
     /// Types the line that ends the bot, and waits for its end. Whether it ended well.
     pub(crate) fn leave(&mut self, line: &str) -> bool {
         self.press(line);
@@ -100,7 +122,12 @@ impl Terminal {
 
     fn until_prompts(&mut self, prompts: usize) {
         // The prompt itself is drawn just after it was opened.
-        while self.prompts() < prompts || !self.text().rsplit(OPENED).next().is_some_and(|last| last.contains(PROMPT)) {
+        let is_drawn = |text: &str| text.rsplit(OPENED).next().is_some_and(|last| last.contains(PROMPT));
+        self.until(|text| text.matches(OPENED).count() >= prompts && is_drawn(text));
+    }
+
+    fn until(&mut self, so: impl Fn(&str) -> bool) {
+        while !so(&self.text()) {
             assert!(self.read(), "it ended: {}", self.screen());
         }
     }

@@ -56,6 +56,35 @@ fn code_is_indented_and_never_wrapped() {
 }
 
 #[test]
+fn an_open_plan_keeps_its_id_whole_on_a_phone() {
+    let fields = [
+        ("Plan", "append to /etc/nginx/sites-enabled/web"),
+        ("State", "pending, risk medium"),
+        ("By", "ada"),
+        ("Until", "2026-11-22 03:33:52 UTC"),
+        ("Id", "50d14e8689216ebb8ec8c865127c8b79"),
+    ];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let plans = vec![Block::Fields { fields: fields.clone() }, Block::Fields { fields }];
+    let drawn = message(&outgoing(Mark::Plain, plans), false, style(40, false));
+    assert!(drawn.lines().all(|line| line.width() <= 40), "{drawn}");
+    insta::assert_snapshot!(drawn, @"
+    Plan:  append to
+           /etc/nginx/sites-enabled/web
+    State: pending, risk medium
+    By:    ada
+    Until: 2026-11-22 03:33:52 UTC
+    Id:    50d14e8689216ebb8ec8c865127c8b79
+    Plan:  append to
+           /etc/nginx/sites-enabled/web
+    State: pending, risk medium
+    By:    ada
+    Until: 2026-11-22 03:33:52 UTC
+    Id:    50d14e8689216ebb8ec8c865127c8b79
+    ");
+}
+
+#[test]
 fn fields_are_aligned_and_their_values_hang() {
     let fields = [
         ("host", "web1"),

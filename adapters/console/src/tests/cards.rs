@@ -74,7 +74,7 @@ async fn a_word_decides_the_card_that_is_shown() {
         ("a", decided(1, CardChoice::Approve, "")),
         ("deny", decided(1, CardChoice::Deny, "")),
         ("d it is needed until noon", decided(1, CardChoice::Deny, "it is needed until noon")),
-        ("yes", said("yes")),
+        ("uptime", said("uptime")),
         ("approve 00000000000000000000000000000002", said("approve 00000000000000000000000000000002")),
     ];
     for (line, expected) in table {
@@ -85,6 +85,24 @@ async fn a_word_decides_the_card_that_is_shown() {
         desk.type_line("approve").await;
         assert_eq!(desk.last(), said("approve"), "any line that was taken closes the card: {line}");
     }
+}
+
+#[tokio::test]
+async fn a_typo_leaves_the_card_as_it_is_and_says_what_to_type() {
+    let mut desk = Desk::new(vec![]);
+    desk.show_card(1).await;
+    desk.type_line("aprove").await;
+    desk.type_line("yes").await;
+    assert_eq!(desk.bot.payloads(), [], "the bot hears nothing of it");
+    let told = desk.page.text();
+    insta::assert_snapshot!(told.lines().rev().take(2).collect::<Vec<_>>().join("\n"), @"
+    “yes” decides nothing. The card still waits. Type only approve or deny (and why).
+    “aprove” decides nothing. The card still waits. Type only approve or deny (and why).
+    ");
+    desk.type_line("approve").await;
+    assert_eq!(desk.bot.payloads(), [decided(1, CardChoice::Approve, "")]);
+    desk.type_line("aprove").await;
+    assert_eq!(desk.last(), said("aprove"), "without a card it is text like any other");
 }
 
 #[tokio::test]

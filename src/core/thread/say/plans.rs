@@ -7,7 +7,7 @@ use crate::answer;
 use crate::approval::{Decided, Desk, Filed, Finding, Outcome, Plan, Verb, is_success};
 use crate::envelope::Failure;
 use crate::gate::Refusal;
-use crate::port::{Block, TableColumn};
+use crate::port::Block;
 use crate::secrets::Mask;
 use crate::signal::Wall;
 use crate::text;
@@ -19,6 +19,9 @@ pub(in crate::thread) const NOTHING_CHANGED: &str = "Nothing was changed.";
 
 /// The most characters of a title in a sentence.
 const TITLE_CHARS_MAX: usize = 160;
+
+/// The most characters of what a tool said went wrong: its exit code and the first lines of what it wrote.
+const TOOL_CHARS_MAX: usize = 500;
 
 fn title(plan: &Plan) -> String {
     text::defuse_mentions(&text::one_line(&plan.title, TITLE_CHARS_MAX))
@@ -47,11 +50,10 @@ pub(in crate::thread) fn say_the_id(verb: Verb, desk: &Desk) -> Vec<Block> {
 pub(in crate::thread) fn not_decided(refusal: &Refusal, filed: &Filed, mask: &Mask) -> Vec<Block> {
     let mut blocks = super::refused(refusal, mask);
     if let Some(decided) = &filed.standing.decided {
-        let verb = filed.state().as_str();
         let reason =
             if decided.reason.is_empty() { String::new() } else { format!(": {}", quote(&decided.reason, mask)) };
         let by = text::one_line(&decided.by.display, 64);
-        blocks.extend(sentence(format!("It is {verb}; {by} decided at {}{reason}.", answer::time(decided.at))));
+        blocks.extend(sentence(format!("{by} decided it at {}{reason}.", answer::time(decided.at))));
     }
     blocks
 }
@@ -131,27 +133,51 @@ pub(in crate::thread) fn verified(
     mask: &Mask,
 ) -> Vec<Block> {
     let plan = filed.frozen.plan();
-    let name = text::defuse_mentions(&text::one_line(&plan.target_name, 100));
-    let saw = match outcome {
-        Outcome::AsExpected if findings.is_empty() => format!("A fresh read shows {name} still there, as expected."),
-        Outcome::AsExpected => "A fresh read shows what was expected.".to_owned(),
-        Outcome::Differs if plan.expect.absent => format!("A fresh read shows {name} still there."),
-        Outcome::Differs => "A fresh read shows something else than was expected.".to_owned(),
-        Outcome::Absent if plan.expect.absent => format!("A fresh read shows that {name} is gone."),
-        Outcome::Absent => format!("A fresh read shows that {name} is not there."),
-    };
+    let saw = saw(plan, outcome, findings);
     let lead = match (is_success(plan, outcome), trouble) {
         (true, None) => format!("Done and verified: {}. {saw}", title(plan)),
         (true, Some(_)) => format!("{} did not go smoothly, but it took effect. {saw}", capital(plan)),
         (false, _) => format!("Not as planned: {}. {saw}", title(plan)),
     };
     let mut blocks = sentence(lead);
-    if !findings.is_empty() {
-        let fields = findings.iter().map(|one| (text::one_line(&one.path, 40), seen_and_expected(one, mask)));
-        blocks.push(Block::Fields { fields: fields.collect() });
-    }
+    blocks.extend(fields(findings, mask));
     blocks.extend(trouble.map(|failure| tool_said(failure, mask)));
     blocks
+}
+
+/// A change that may only take its time.
+pub(in crate::thread) fn not_yet(
+    filed: &Filed,
+    outcome: Outcome,
+    findings: &[Finding],
+    next: Wall,
+    mask: &Mask,
+) -> Vec<Block> {
+    let plan = filed.frozen.plan();
+    let mut blocks = sentence(format!("Not yet: {}. {}", title(plan), saw(plan, outcome, findings)));
+    blocks.extend(fields(findings, mask));
+    blocks.extend(sentence(format!(
+        "I look again at {} and tell you how it ends. Until then nothing else is changed in this thread.",
+        answer::time(next)
+    )));
+    blocks
+}
+
+fn saw(plan: &Plan, outcome: Outcome, findings: &[Finding]) -> String {
+    let name = text::defuse_mentions(&text::one_line(&plan.target_name, 100));
+    match outcome {
+        Outcome::AsExpected if findings.is_empty() => format!("A fresh read shows {name} still there, as expected."),
+        Outcome::AsExpected => "A fresh read shows what was expected.".to_owned(),
+        Outcome::Differs if plan.expect.absent => format!("A fresh read shows {name} still there."),
+        Outcome::Differs => "A fresh read shows something else than was expected.".to_owned(),
+        Outcome::Absent if plan.expect.absent => format!("A fresh read shows that {name} is gone."),
+        Outcome::Absent => format!("A fresh read shows that {name} is not there."),
+    }
+}
+
+fn fields(findings: &[Finding], mask: &Mask) -> Option<Block> {
+    let fields = findings.iter().map(|one| (text::one_line(&one.path, 40), seen_and_expected(one, mask)));
+    (!findings.is_empty()).then(|| Block::Fields { fields: fields.collect() })
 }
 
 pub(in crate::thread) fn not_verified(
@@ -191,22 +217,23 @@ pub(in crate::thread) fn approvals(desk: &Desk) -> Vec<Block> {
     if open.is_empty() {
         return sentence("No plan is open in this thread.");
     }
-    let column = |title: &str| TableColumn { title: title.to_owned(), right: false };
-    let rows = open.iter().map(|filed| {
-        let plan = filed.frozen.plan();
-        let by = text::defuse_mentions(&text::one_line(&plan.requester.display, 40));
-        let risk = plan.risk.as_str().to_owned();
-        vec![
-            title(plan),
-            filed.state().as_str().to_owned(),
-            risk,
-            by,
-            answer::time(plan.expires_at),
-            filed.id().to_string(),
-        ]
-    });
-    let columns = ["Plan", "State", "Risk", "Asked by", "Until", "Id"].map(column).to_vec();
-    vec![Block::Table { columns, rows: rows.collect() }]
+    open.into_iter().map(|filed| Block::Fields { fields: open_plan(filed) }).collect()
+}
+
+/// One open plan in lines that are short: a phone has 40 columns, and the id must stay on one line to be copied.
+fn open_plan(filed: &Filed) -> Vec<(String, String)> {
+    let plan = filed.frozen.plan();
+    let (state, risk) = (filed.state(), plan.risk.as_str());
+    let mut fields = vec![
+        ("Plan", title(plan)),
+        ("State", format!("{}, risk {risk}", state.as_str())),
+        ("By", text::defuse_mentions(&text::one_line(&plan.requester.display, 40))),
+    ];
+    if !state.holds_target() {
+        fields.push(("Until", answer::time(plan.expires_at)));
+    }
+    fields.push(("Id", filed.id().to_string()));
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn finding(one: &Finding) -> String {
@@ -220,5 +247,6 @@ fn seen_and_expected(one: &Finding, mask: &Mask) -> String {
 }
 
 fn tool_said(failure: &Failure, mask: &Mask) -> Block {
-    Block::Text { text: format!("The tool said ({}): {}", failure.code, quote(&failure.message, mask)) }
+    let said = text::one_line(&mask.apply(&failure.message), TOOL_CHARS_MAX);
+    Block::Text { text: format!("The tool said ({}): {}", failure.code, text::defuse_mentions(&said)) }
 }

@@ -10,6 +10,7 @@ use super::{Service, Services, State, Status, known, of};
 use crate::spokes::host::answer::{Answer, Found, Trouble};
 use crate::spokes::host::call::Call;
 use crate::spokes::host::change::Change;
+use crate::spokes::host::exec::Ended;
 use crate::spokes::host::this_host::ThisHost;
 
 /// How long a service may take to get where it was told to, after its init system has answered: some write their pid
@@ -91,9 +92,13 @@ async fn settled(services: &dyn Services, service: &Service, verb: Verb) -> Opti
     }
 }
 
-/// What an init script's exit code says (Linux Standard Base 5.0, "Init Script Actions").
-pub(super) fn script_failed(name: &str, verb: Verb, code: Option<i32>) -> Trouble {
-    let why = match code {
+/// The most lines and characters that are repeated of what a script wrote.
+const WROTE_LINES_MAX: usize = 3;
+const WROTE_CHARS_MAX: usize = 300;
+
+/// What an init script's exit code says (Linux Standard Base 5.0, "Init Script Actions"), and the script itself.
+pub(super) fn script_failed(name: &str, verb: Verb, ended: &Ended) -> Trouble {
+    let why = match ended.code {
         Some(2) => "it does not take that action",
         Some(3) => "it has no such action",
         Some(4) => "countersign runs without the right to do that",
@@ -103,6 +108,11 @@ pub(super) fn script_failed(name: &str, verb: Verb, code: Option<i32>) -> Troubl
         Some(_) => "it did not work",
         None => "a signal ended it",
     };
-    let code = code.map_or_else(String::new, |code| format!(" (exit code {code})"));
-    Trouble::failed(format!("the init script of `{name}` could not {}: {why}{code}", verb.word()))
+    let code = ended.code.map_or_else(String::new, |code| format!(" (exit code {code})"));
+    let lines = ended.wrote.lines().map(str::trim).filter(|line| !line.is_empty()).take(WROTE_LINES_MAX);
+    let wrote: String = lines.collect::<Vec<_>>().join(" / ").chars().take(WROTE_CHARS_MAX).collect();
+    let wrote = if wrote.is_empty() { wrote } else { format!(". It wrote: {wrote}") };
+    let message = format!("the init script of `{name}` could not {}: {why}{code}{wrote}", verb.word());
+    // A script that a signal ended may have been in the middle of anything.
+    if ended.code.is_some() { Trouble::failed_and_over(message) } else { Trouble::failed(message) }
 }

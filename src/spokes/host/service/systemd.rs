@@ -105,8 +105,11 @@ impl Services for Systemd<'_> {
             if outcome.code == Some(0) {
                 return Ok(());
             }
-            let errors = outcome.errors.replace('\n', " ");
-            Err(Trouble::failed(format!("`systemctl {} {unit}` did not work: {errors}", verb.word())))
+            let message =
+                format!("`systemctl {} {unit}` did not work: {}", verb.word(), outcome.errors.replace('\n', " "));
+            // An exit code is its last word on the job; a signal may have left the job running.
+            let is_over = outcome.code.is_some();
+            Err(if is_over { Trouble::failed_and_over(message) } else { Trouble::failed(message) })
         }
         .boxed()
     }

@@ -125,9 +125,9 @@ impl<'h> SysV<'h> {
 
     async fn tell(&self, service: Service, verb: Verb) -> Result<(), Trouble> {
         self.host.stopped().remove(&service.name);
-        let code = exec::control(self.host, &self.script(&service.name), verb.word(), CONTROL_LIMIT).await?;
-        if code != Some(0) {
-            return Err(script_failed(&service.name, verb, code));
+        let ended = exec::control(self.host, &self.script(&service.name), verb.word(), CONTROL_LIMIT).await?;
+        if ended.code != Some(0) {
+            return Err(script_failed(&service.name, verb, &ended));
         }
         if verb == Verb::Stop {
             let written = self.pid_file_written(&service.name);

@@ -127,6 +127,9 @@ async fn what_keeps_the_machine_or_the_bot_running_is_never_signalled() {
     ];
     for (pid, what) in table {
         let target = process_id(&machine, pid);
+        // The discovery says so already, so that nobody is asked to countersign it.
+        let found = machine.resources("host_process", json!({ "action": "find", "query": target })).await;
+        assert_eq!(found[0].attrs.get("protected").map(String::as_str), Some(what));
         for (action, args) in [("stop", json!({})), ("kill", json!({})), ("signal", json!({ "signal": "hup" }))] {
             let failure = machine.not_done(("host_process", action), &target, args, &[]).await;
             let expected = format!("process {pid} is {what} and is never signalled from a chat");

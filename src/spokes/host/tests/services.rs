@@ -1,6 +1,10 @@
 //! Services are started and stopped for real under `SysV`, with `start-stop-daemon`; under systemd through a stand-in for
 //! `systemctl` that keeps its state in files and prints what its manual describes.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::*;
 
 /// A service as Debian writes one; `stale` leaves its pid file behind, `loud` keeps its standard output.
@@ -128,12 +132,13 @@ async fn a_pid_file_that_is_left_behind_tells_a_stop_from_a_crash() {
 #[tokio::test]
 async fn a_daemon_that_keeps_the_output_holds_nobody_up_and_lives_on() {
     let machine = Machine::new();
-    let pid_file = machine.dir.path().join("web.pid");
+    let [pid_file, written] = ["web.pid", "written"].map(|name| machine.dir.path().join(name));
     let _cleaner = Cleaner(pid_file.clone());
     let body = format!(
-        "#!/bin/sh\nPID={}\ncase $1 in start) sleep 86394 & echo $! > $PID;;\n\
+        "#!/bin/sh\nPID={}\ncase $1 in start) while echo noise; do echo x >> {}; sleep 0.02; done & echo $! > $PID;;\n\
          status) kill -0 $(cat $PID) 2>/dev/null || exit 3;;\nesac\n",
-        pid_file.display()
+        pid_file.display(),
+        written.display()
     );
     machine.install("web", &body);
     let target = service(&machine, "web");
@@ -141,19 +146,41 @@ async fn a_daemon_that_keeps_the_output_holds_nobody_up_and_lives_on() {
     assert_eq!(done["state"], json!("active"));
     machine.server.finish().await;
     drop(machine.server);
+    let lines = || std::fs::read_to_string(&written).unwrap_or_default().lines().count();
+    let (before, deadline) = (lines(), Instant::now() + Duration::from_secs(20));
+    while lines() < before + 3 {
+        assert!(Instant::now() < deadline, "it can go on writing");
+        tokio::task::yield_now().await;
+    }
     let process = procfs::process::Process::new(pid_in(&pid_file)).expect("it outlives its server");
     assert!(process.is_alive());
 }
 
 #[tokio::test]
-async fn a_script_that_fails_leaves_the_outcome_open() {
+async fn a_script_that_fails_says_so_with_its_exit_code_and_its_own_words() {
     let machine = Machine::new();
-    machine.install("web", "#!/bin/sh\ncase $1 in status) exit 3;; start) exit 6;; esac\n");
-    let target = service(&machine, "web");
-    let envelope = machine.order(("host_service", "start"), &target, json!({}), &[]).await;
-    let failure = envelope.error.expect("it did not work");
-    assert!(failure.failed && failure.details.outcome_unknown, "it may have done a part: {failure:?}");
-    insta::assert_snapshot!(failure.message, @"the init script of `web` could not start: the service is not configured (exit code 6)");
+    let failure = async |name: &str, start: &str| {
+        machine.install(name, &format!("#!/bin/sh\ncase $1 in status) exit 3;; start) {start};; esac\n"));
+        let envelope = machine.order(("host_service", "start"), &service(&machine, name), json!({}), &[]).await;
+        let failure = envelope.error.expect("it did not work");
+        assert!(
+            failure.failed && !failure.details.outcome_unknown,
+            "it has ended, so it can be looked at: {failure:?}"
+        );
+        failure.message
+    };
+    insta::assert_snapshot!(failure("web", "exit 6").await, @"the init script of `web` could not start: the service is not configured (exit code 6)");
+    let words =
+        "echo; echo 'Starting web'; echo '  bind: address in use' >&2; echo; echo 'failed!'; echo never; exit 1";
+    insta::assert_snapshot!(failure("web", words).await, @"the init script of `web` could not start: it did not work (exit code 1). It wrote: Starting web / bind: address in use / failed!");
+    // However much it writes, and although what it leaves running keeps its output.
+    let flood = "yes | head -c 300000; (sleep 3 >&2) & exit 1";
+    insta::assert_snapshot!(failure("web", flood).await, @"the init script of `web` could not start: it did not work (exit code 1). It wrote: y / y / y");
+    let envelope = {
+        machine.install("ended", "#!/bin/sh\ncase $1 in status) exit 3;; start) kill -9 $$;; esac\n");
+        machine.order(("host_service", "start"), &service(&machine, "ended"), json!({}), &[]).await
+    };
+    assert!(envelope.error.expect("it did not work").details.outcome_unknown, "nobody knows how far it came");
 }
 
 #[tokio::test]
@@ -241,7 +268,7 @@ async fn units_of_systemd_are_started_restarted_and_stopped() {
 
     let envelope = machine.order(("host_service", "start"), &service(&machine, "broken"), json!({}), &[]).await;
     let failure = envelope.error.expect("it did not work");
-    assert!(failure.failed && failure.details.outcome_unknown, "{failure:?}");
+    assert!(failure.failed && !failure.details.outcome_unknown, "{failure:?}");
     insta::assert_snapshot!(failure.message, @"`systemctl start broken.service` did not work: Job for broken.service failed.");
     for missing in ["nothing", "*", "ng*nx"] {
         let state = machine.state("host_service", &service(&machine, missing)).await;
