@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and the exit codes. One file per subcommand.
 
 mod audit;
+mod classify;
 mod replay;
 mod run;
 mod setup;
@@ -64,6 +65,8 @@ enum Command {
         #[command(subcommand)]
         command: audit::AuditCommand,
     },
+    /// Say what commands can do: one command a line on standard input, one answer a line; runs nothing
+    Classify(ClassifyArgs),
     /// Play a recording through the real engine and print every decision as JSON lines; runs no tool
     Replay {
         /// What `--record` has written
@@ -79,6 +82,32 @@ enum Command {
         #[arg(long, value_name = "PATH")]
         keep_out: Vec<PathBuf>,
     },
+}
+
+/// What `classify` reads.
+#[derive(Debug, Args)]
+pub(crate) struct ClassifyArgs {
+    /// Commands end at a null byte and may have several lines
+    #[arg(short = '0', long = "null")]
+    pub null: bool,
+    /// What the commands are
+    #[arg(long = "as", value_enum, value_name = "LANGUAGE", default_value = "shell")]
+    pub language: Language,
+}
+
+/// What a command is written in.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Language {
+    /// A command line
+    Shell,
+    /// SQL for `PostgreSQL`
+    Postgres,
+    /// SQL for `MySQL` or `MariaDB`
+    Mysql,
+    /// SQL for `SQLite`
+    Sqlite,
+    /// A Redis command
+    Redis,
 }
 
 /// The built-in tool servers of this build.
@@ -113,6 +142,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         None | Some(Command::Console) => run::run(&cli.run),
         Some(Command::Replay { file }) => replay::run(&cli.run, &file),
+        Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
         #[cfg(feature = "host")]
         Some(Command::Spoke { name, keep_out }) => spoke::serve(name, keep_out),

@@ -14,7 +14,7 @@
 //! | 7 | send a read through a write tool | `the_kind_of_a_call_does_not_depend_on_its_arguments` |
 //! | 8 | aim at a parent when a child was meant | `a_wrong_host_read_is_refused_when_the_child_was_meant` |
 //! | 10 | block without telemetry | `a_refusal_is_recorded_before_it_is_said` |
-//! | 11 | short-cut on a list of read-only commands before the guards | `everything_else_is_not` |
+//! | 11 | short-cut on a list of read-only commands before the guards | `a_write_in_any_place_is_found` |
 //! | 12 | mix the cache's stamps with those of intent | `only_intent_moves_the_explicit_stamp` |
 //! | 14 | run what waits for a confirmation | `a_change_is_resolved_and_then_waits_for_a_countersignature` |
 //! | 17 | let a proposal pass by the gates | `a_sound_read_is_cleared_with_its_casts_and_its_whole_trace` |

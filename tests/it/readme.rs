@@ -28,7 +28,10 @@ fn blocks<'a>(heading: &str, language: &str) -> Vec<&'a str> {
 
 /// The README's commands, for this home and this binary.
 fn at_home(commands: &str, home: &Path) -> String {
-    commands.replace(CARGO_RUN, BINARY).replace("/tmp/demo", &home.join("demo").display().to_string())
+    commands
+        .replace(&format!("{CARGO_RUN} -- "), &format!("{BINARY} "))
+        .replace(CARGO_RUN, BINARY)
+        .replace("/tmp/demo", &home.join("demo").display().to_string())
 }
 
 /// A shell in the home, in which `countersign` is the binary.
@@ -112,6 +115,14 @@ fn the_transcript_comes_out_as_it_is_printed() {
     let came_out = skeleton(&run(blocks(heading, "sh")[0], &home.path()));
     assert!(printed.len() > 20, "the transcript was found: {printed:#?}");
     assert_eq!(printed, came_out);
+}
+
+#[test]
+fn the_judged_commands_come_out_as_they_are_printed() {
+    let home = Home::new();
+    let heading = "## Commands that only read";
+    let came_out = run(blocks(heading, "sh")[0], &home.path());
+    assert_eq!(blocks(heading, "text")[0], came_out.trim_end());
 }
 
 #[test]

@@ -211,11 +211,12 @@ fn help_and_version_are_no_errors() {
     Usage: countersign [OPTIONS] [COMMAND]
 
     Commands:
-      console  Talk here, in this terminal or pipe, even where a platform is configured
-      audit    Prove the audit trail, or write it out; also while a bot runs on the same data
-      replay   Play a recording through the real engine and print every decision as JSON lines; runs no tool
-      spoke    Run a built-in tool server on standard input and output, as the bot itself does when it needs one
-      help     Print this message or the help of the given subcommand(s)
+      console   Talk here, in this terminal or pipe, even where a platform is configured
+      audit     Prove the audit trail, or write it out; also while a bot runs on the same data
+      classify  Say what commands can do: one command a line on standard input, one answer a line; runs nothing
+      replay    Play a recording through the real engine and print every decision as JSON lines; runs no tool
+      spoke     Run a built-in tool server on standard input and output, as the bot itself does when it needs one
+      help      Print this message or the help of the given subcommand(s)
 
     Options:
           --config <FILE>

@@ -33,7 +33,23 @@ const TOP_LEVEL: [&str; 10] = [
 
 /// What each inner package may depend on, and nothing else. A new entry here is a decision, not a formality.
 const DEPENDENCIES: [(&str, &str, &[&str]); 4] = [
-    ("src/core", "dependencies", &["regex", "serde", "serde_json", "sha2", "thiserror", "toml"]),
+    (
+        "src/core",
+        "dependencies",
+        &[
+            "regex",
+            "serde",
+            "serde_json",
+            "sha2",
+            "shuck-ast",
+            "shuck-parser",
+            "sqlparser",
+            "thiserror",
+            "toml",
+            "tree-sitter",
+            "tree-sitter-bash",
+        ],
+    ),
     ("src/core", "dev-dependencies", &["insta", "proptest"]),
     (
         "adapters/console",

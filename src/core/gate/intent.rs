@@ -17,7 +17,7 @@ fn call(case: &CallCase<'_>, _: &Ctx<'_>) -> Verdict {
     }
     let refused = case.args_of(ArgKind::Command).find_map(|(name, line)| {
         let judged = command::judge(&line);
-        (!judged.read_only || !judged.bounded).then_some((name, judged))
+        (!judged.is_proven()).then_some((name, judged))
     });
     let Some((name, judged)) = refused else {
         return Verdict::Pass;

@@ -486,7 +486,7 @@ async fn only_proven_commands_run() {
     assert_eq!((data.get("output"), data.get("exit_code")), (Some(&json!(["Linux"])), Some(&json!(0))));
     let refused = machine.refused("host_command", run("tail -f /var/log/dpkg.log".to_owned())).await;
     assert_eq!((refused.code, refused.blocked), (Code::ReadOnlyViolation, true));
-    assert_eq!(refused.details.suggested_rewrite.as_deref(), Some("tail -n 100 /var/log/dpkg.log"));
+    assert_eq!(refused.details.suggested_rewrite.as_deref(), Some("tail -n 200 /var/log/dpkg.log"));
 
     // A link to a device looks like a file to whoever only reads the line.
     let link = machine.dir.path().join("notes.txt");
@@ -497,6 +497,58 @@ async fn only_proven_commands_run() {
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
     let refused = machine.refused("host_command", run(format!("cat {}", fifo.display()))).await;
     assert_eq!(refused.code, Code::InvalidInput);
+}
+
+#[tokio::test]
+async fn a_line_that_needs_a_shell_runs_when_it_was_proven_whole() {
+    let machine = Machine::new();
+    let run = |line: String| json!({ "action": "run", "target": machine.id, "line": line });
+    let output = async |line: &str| {
+        let data = machine.found("host_command", run(line.to_owned())).await.data;
+        (data.get("output").cloned(), data.get("exit_code").cloned())
+    };
+    let fine = Some(json!(0));
+    assert_eq!(output("printf 'b\\na\\n' | sort").await, (Some(json!(["a", "b"])), fine.clone()));
+    assert_eq!(output("for i in 1 2; do echo \"n $i\"; done").await, (Some(json!(["n 1", "n 2"])), fine.clone()));
+    assert_eq!(output("cat /nowhere 2>/dev/null || echo none").await, (Some(json!(["none"])), fine));
+
+    let notes = machine.dir.path().join("notes.txt");
+    let marker = machine.dir.path().join("marker");
+    std::fs::write(&notes, "a\n").expect("a file can be written");
+    let changes = [
+        format!("cat {} | tee {}", notes.display(), marker.display()),
+        format!("cat {} > {}", notes.display(), marker.display()),
+        format!("ls; touch {}", marker.display()),
+        format!("echo $(touch {})", marker.display()),
+    ];
+    for line in changes {
+        let refused = machine.refused("host_command", run(line)).await;
+        assert_eq!(refused.code, Code::ReadOnlyViolation);
+    }
+    assert!(!marker.exists(), "nothing of it ran");
+}
+
+#[tokio::test]
+async fn a_shell_line_shows_no_file_that_nobody_named() {
+    let machine = Machine::new();
+    let run = |line: String| json!({ "action": "run", "target": machine.id, "line": line });
+    let link = machine.dir.path().join("notes.txt");
+    std::os::unix::fs::symlink("/etc/shadow", &link).expect("a link can be made");
+    let folder = machine.dir.path().display();
+    let lines = [
+        format!("cat {} | wc -l", link.display()),
+        format!("wc -l < {}", link.display()),
+        format!("cat {folder}/*.txt"),
+        format!("grep -r root {folder}"),
+        format!("cd {folder} && cat notes.txt"),
+        format!("ls {folder} | xargs cat"),
+        format!("find {folder} -name '*.txt' -exec cat {{}} +"),
+        "for f in shadow passwd; do cat /etc/$f; done".to_owned(),
+    ];
+    for line in lines {
+        let refused = machine.refused("host_command", run(line.clone())).await;
+        assert_eq!(refused.code, Code::ReadOnlyViolation, "{line}");
+    }
 }
 
 #[tokio::test]

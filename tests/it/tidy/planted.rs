@@ -7,7 +7,8 @@ use std::path::Path;
 use super::{FILE_LINES_MAX, FUNCTION_LINES_MAX, RULES, Tree, judge};
 use countersign_core::envelope::Code;
 
-const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nthiserror = \"2\"\ntoml = \"1\"\n\
+const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
+    shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
 const CONSOLE_MANIFEST: &str = "[dependencies]\ncountersign-core = \"1\"\nfutures = \"1\"\nnix = \"1\"\nrustyline = \"1\"\nserde = \"1\"\n\
     serde_json = \"1\"\ntokio = \"1\"\ntracing = \"1\"\nunicode-width = \"1\"\n[dev-dependencies]\ninsta = \"1\"\n";

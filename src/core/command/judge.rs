@@ -1,0 +1,485 @@
+//! Judges the commands of a script against the tables: settings before a program, its options and operands, and what it
+//! runs inside. The worst part decides.
+
+use std::cell::{Cell, RefCell};
+
+use super::args::{self, Parsed};
+use super::inspect;
+use super::judgement::{Category, Finding, Risk};
+use super::script::{Feed, Input, Simple, Unseen, Word};
+use super::table::{Does, Runs, Sub, Tools, Usage};
+use super::{parse, settings};
+
+/// How deep wrappers may wrap (`timeout 5 sh -c 'nice ls'` is three).
+const DEPTH_MAX: u32 = 8;
+
+/// The most words that are judged for one line, wrapped ones counted again.
+const STEPS_MAX: u32 = 20_000;
+
+/// The places where a system's programs are; a program by another path could be anything.
+const PROGRAM_PLACES: [&str; 6] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// One line's judge.
+pub(super) struct Judge<'t> {
+    pub(super) tools: &'t Tools,
+    steps: Cell<u32>,
+    shows_unseen: RefCell<Option<String>>,
+}
+
+/// A tool or sub-command with its words, while it is judged.
+pub(super) struct Case<'j, 't> {
+    pub(super) judge: &'j Judge<'t>,
+    /// As people write it: `kubectl get`.
+    pub(super) name: String,
+    /// The sub-command first, then what it belongs to.
+    pub(super) chain: Vec<&'t Usage>,
+    pub(super) usage: &'t Usage,
+    pub(super) words: &'j [Word],
+    pub(super) parsed: Parsed<'t>,
+    pub(super) input: Input,
+    pub(super) depth: u32,
+}
+
+impl<'t> Judge<'t> {
+    pub(super) const fn new(tools: &'t Tools) -> Self {
+        Self { tools, steps: Cell::new(0), shows_unseen: RefCell::new(None) }
+    }
+
+    /// Why something that was judged could show a file that nobody named.
+    pub(super) fn shows_unseen(&self) -> Option<String> {
+        self.shows_unseen.borrow().clone()
+    }
+
+    fn note_unseen(&self, reason: String) {
+        self.shows_unseen.borrow_mut().get_or_insert(reason);
+    }
+
+    /// One command with what stands before it.
+    pub(super) fn simple(&self, simple: &Simple, depth: u32) -> Finding {
+        let before = simple.settings.iter().map(|(name, value)| settings::judge(name, value));
+        before.fold(self.words(&simple.words, simple.input, depth), Finding::and)
+    }
+
+    /// A shell line inside another command.
+    pub(super) fn line(&self, line: &str, input: Input, depth: u32) -> Finding {
+        if depth > DEPTH_MAX {
+            return Finding::unknown("wraps commands too deep to be judged".to_owned());
+        }
+        if let Some(problem) = super::limits::problem(line) {
+            return Finding::unknown(problem);
+        }
+        match parse::read(line) {
+            Err(problem) => Finding::unknown(problem),
+            Ok(script) => {
+                let commands = script.commands.iter().map(|simple| {
+                    let given = if simple.input == Input::Terminal { input } else { simple.input };
+                    self.simple(&Simple { input: given, ..simple.clone() }, depth)
+                });
+                commands.chain(script.findings.iter().cloned()).fold(Finding::reads(), Finding::and)
+            }
+        }
+    }
+
+    /// A program with its arguments.
+    pub(super) fn words(&self, words: &[Word], input: Input, depth: u32) -> Finding {
+        let steps = self.steps.get().saturating_add(u32::try_from(words.len()).unwrap_or(u32::MAX));
+        self.steps.set(steps);
+        if depth > DEPTH_MAX || steps > STEPS_MAX {
+            return Finding::unknown("wraps commands too deep to be judged".to_owned());
+        }
+        let Some((program, rest)) = words.split_first() else {
+            return Finding::reads();
+        };
+        let Word::Known(program) = program else {
+            return Finding::unknown(format!("runs `{}`, which nobody has seen", program.shown()));
+        };
+        match self.tool(program) {
+            Ok((name, usage)) => self.usage(name, vec![usage], rest, input, depth),
+            Err(finding) => finding,
+        }
+    }
+
+    /// The table of a program by its name, or by its path in a place where programs are.
+    fn tool(&self, program: &str) -> Result<(String, &'t Usage), Finding> {
+        let name = match program.rsplit_once('/') {
+            None => program,
+            Some((place, name)) if PROGRAM_PLACES.contains(&place) => name,
+            Some(_) => return Err(Finding::unknown(format!("runs the file {program}, which could be anything"))),
+        };
+        match self.tools.get(name) {
+            Some(usage) => Ok((name.to_owned(), usage)),
+            None => Err(Finding::unknown(format!("`{name}` is not known to only read"))),
+        }
+    }
+
+    fn usage(&self, name: String, chain: Vec<&'t Usage>, words: &[Word], input: Input, depth: u32) -> Finding {
+        let Some(usage) = chain.first().copied() else {
+            return Finding::reads();
+        };
+        if let Some((what, risk)) = &usage.write {
+            return Finding::writes(format!("{what} ({name})"), *risk);
+        }
+        let has_subs = usage.has_subs();
+        let parsed = args::parse(&chain, words, has_subs);
+        if has_subs && let Some((at, word)) = parsed.operands.first().cloned() {
+            let here = Case { judge: self, name, chain, usage, words, parsed, input, depth };
+            let before = here.of_options();
+            return before.and(here.sub(at, &word));
+        }
+        let case = Case { judge: self, name, chain, usage, words, parsed, input, depth };
+        // `kubectl` alone prints how it is used.
+        if has_subs && !usage.bare { case.of_options() } else { case.whole() }
+    }
+}
+
+impl Case<'_, '_> {
+    /// The sub-command that a word names.
+    fn sub(&self, at: usize, word: &Word) -> Finding {
+        let Word::Known(sub) = word else {
+            return Finding::unknown(format!("`{}` of `{}` is not known before it runs", word.shown(), self.name));
+        };
+        let name = format!("{} {sub}", self.name);
+        let rest = self.words.get(at + 1..).unwrap_or_default();
+        match self.usage.sub(sub) {
+            Sub::Writes(what, risk) => Finding::writes(format!("{what} ({name})"), risk),
+            Sub::Usage(usage) => {
+                let chain = std::iter::once(usage).chain(self.chain.iter().copied()).collect();
+                self.judge.usage(name, chain, rest, self.input, self.depth)
+            }
+            Sub::Group => self.judge.usage(name, self.chain.clone(), rest, self.input, self.depth),
+            Sub::Strange if self.usage.bare => self.judge_bare(),
+            Sub::Strange => Finding::unknown(format!("`{name}` is not known to only read")),
+        }
+    }
+
+    /// A tool that may stand without a sub-command, with an operand that is none.
+    fn judge_bare(&self) -> Finding {
+        let parsed = args::parse(&self.chain, self.words, false);
+        let case = Case {
+            judge: self.judge,
+            name: self.name.clone(),
+            chain: self.chain.clone(),
+            usage: self.usage,
+            words: self.words,
+            parsed,
+            input: self.input,
+            depth: self.depth,
+        };
+        case.whole()
+    }
+
+    /// Everything about a command without a sub-command.
+    fn whole(&self) -> Finding {
+        let parts = [
+            self.of_options(),
+            self.of_operands(),
+            self.of_need(),
+            self.of_content(),
+            self.of_inner(),
+            self.of_sending(),
+        ];
+        let found = parts.into_iter().fold(Finding::reads(), Finding::and);
+        let found = match self.usage.inspect {
+            Some(inspect) => found.and(inspect::look(inspect, self)),
+            None => found,
+        };
+        let found = found.and(self.of_end());
+        if self.usage.bounds_inner && self.bounds() { found.bounded() } else { found }
+    }
+
+    /// Whether what it runs is really ended: `timeout 0` waits for ever, and not every signal ends a program.
+    fn bounds(&self) -> bool {
+        let signals = self.parsed.options.iter().filter(|given| matches!(given.name.as_str(), "-s" | "--signal"));
+        let mut signals = signals.map(|given| given.value.as_ref().and_then(Word::known).unwrap_or_default());
+        let ends = |signal: &str| {
+            let name = signal.strip_prefix("SIG").unwrap_or(signal);
+            matches!(name, "TERM" | "KILL" | "INT" | "QUIT" | "HUP" | "1" | "2" | "3" | "9" | "15")
+        };
+        let time = self.parsed.operands.first().and_then(|(_, word)| word.known()).unwrap_or_default();
+        let number = time.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(time);
+        let is_number = number.bytes().all(|b| b.is_ascii_digit() || b == b'.') && number.len() <= 7;
+        is_number && number.bytes().any(|b| matches!(b, b'1'..=b'9')) && signals.all(ends)
+    }
+
+    /// What the options do, and whether all of them are known.
+    pub(super) fn of_options(&self) -> Finding {
+        let mut found = Finding::reads();
+        for given in &self.parsed.options {
+            let finding = match &given.rule.does {
+                Does::Acts(text, risk) => self.acts(&given.name, text, *risk, given.value.as_ref()),
+                // Shells take what stands behind the `c` of `-cls` for more options, and the next word for the line.
+                Does::Line if given.value_at.is_none() && !given.name.starts_with("--") => Finding::unknown(format!(
+                    "write a blank between {} and the line that `{}` runs",
+                    given.name, self.name
+                )),
+                Does::Line => self.of_line(given.value.as_ref()),
+                Does::Goes(category) if !is_false(given.value.as_ref()) => {
+                    Finding::endless(*category, format!("{} ({} {})", why_endless(*category), self.name, given.name))
+                }
+                Does::Reveals => reveals(given.value.as_ref()),
+                Does::Sets => self.sets(&given.name, given.value.as_ref()),
+                Does::Goes(_) | Does::Reads | Does::Bounds | Does::Program | Does::Recurses => Finding::reads(),
+            };
+            found = found.and(finding);
+        }
+        let separators = || self.chain.iter().flat_map(|usage| &usage.separators);
+        if let Some(word) = self.words.iter().find(|word| separators().any(|one| word.shown() == one)) {
+            found =
+                found.and(Finding::unknown(format!("`{}` begins another command of `{}`", word.shown(), self.name)));
+        }
+        if self.usage.any_words {
+            return found;
+        }
+        for strange in &self.parsed.strange {
+            found = found
+                .and(Finding::unknown(format!("the option {strange} of `{}` is not known to only read", self.name)));
+        }
+        for unseen in &self.parsed.unseen {
+            found = found.and(Finding::unknown(format!("`{unseen}` could become an option of `{}`", self.name)));
+        }
+        found
+    }
+
+    fn acts(&self, option: &str, text: &str, risk: Risk, value: Option<&Word>) -> Finding {
+        let known = value.and_then(Word::known);
+        let thrown_away = match known {
+            Some("/dev/null" | "/dev/stdout" | "/dev/stderr") => {
+                text.starts_with("writes to {value}") || text.starts_with("saves to {value}")
+            }
+            Some("-") => text.starts_with("saves to {value}"),
+            _ => false,
+        };
+        if thrown_away {
+            return Finding::reads();
+        }
+        let shown = value.map_or("a file", Word::shown);
+        Finding::writes(format!("{} ({} {option})", text.replace("{value}", shown), self.name), risk)
+    }
+
+    fn of_line(&self, value: Option<&Word>) -> Finding {
+        match value {
+            Some(Word::Known(line)) => self.judge.line(line, self.input, self.depth + 1).by_content(),
+            Some(Word::Unseen(unseen)) => Finding::unknown(format!("runs `{}`, which nobody has seen", unseen.text)),
+            None => Finding::unknown(format!("`{}` runs what somebody types", self.name)),
+        }
+    }
+
+    /// `-o KEY=VALUE`: only the keys that the table allows.
+    fn sets(&self, option: &str, value: Option<&Word>) -> Finding {
+        let known = value.and_then(Word::known).unwrap_or_default();
+        let key = known.split(['=', ' ']).next().unwrap_or_default().to_lowercase();
+        if self.chain.iter().any(|usage| usage.settings_allowed.contains(&key)) {
+            return Finding::reads();
+        }
+        let shown = value.map_or("something", Word::shown);
+        Finding::unknown(format!("sets {shown}, which may run a program ({} {option})", self.name))
+    }
+
+    /// What it reads goes to the other side: harmless where that is nothing, or words of the line itself.
+    fn of_sending(&self) -> Finding {
+        let harmless = matches!(self.input, Input::Given(Feed::Nothing | Feed::Literal));
+        if self.usage.sends_input && !harmless {
+            return Finding::unknown(format!("sends its input to the other side; add `</dev/null` ({})", self.name));
+        }
+        Finding::reads()
+    }
+
+    fn of_operands(&self) -> Finding {
+        let count = self.parsed.operands.len();
+        let unsure = self.parsed.operands.iter().any(|(_, word)| matches!(word, Word::Unseen(unseen) if unseen.many));
+        if let Some(place) = self.usage.output_operand {
+            if let Some((_, word)) = self.parsed.operands.get(place - 1) {
+                return Finding::writes(format!("writes to {} ({})", word.shown(), self.name), Risk::MediumWrite);
+            }
+            if unsure || !self.parsed.unseen.is_empty() {
+                return Finding::unknown(format!(
+                    "`{}` writes to its operand {place}, and how many there are is not known",
+                    self.name
+                ));
+            }
+        }
+        match &self.usage.operands_max {
+            Some((max, what, risk)) if (count > *max || unsure) && !self.parsed.has_any(&self.usage.operands_with) => {
+                Finding::writes(format!("{what} ({})", self.name), *risk)
+            }
+            _ => Finding::reads(),
+        }
+    }
+
+    fn of_need(&self) -> Finding {
+        match &self.usage.needs {
+            Some((names, otherwise, risk)) if !self.parsed.has_any(names) => {
+                Finding::writes(format!("{otherwise} ({})", self.name), *risk)
+            }
+            _ => Finding::reads(),
+        }
+    }
+
+    /// Files that a content reader is given, and its standard input.
+    fn of_content(&self) -> Finding {
+        if !self.usage.content {
+            return Finding::reads();
+        }
+        let mut unseen = self.words.iter().filter(|word| matches!(word, Word::Unseen(unseen) if !unseen.number));
+        if let Some(word) = unseen.next() {
+            self.judge.note_unseen(format!("`{}` could name a file with secrets; write the names out", word.shown()));
+        }
+        if let Some(given) = self.parsed.options.iter().find(|given| given.rule.does == Does::Recurses) {
+            self.judge.note_unseen(format!(
+                "`{} {}` could come to files with secrets; name the files",
+                self.name, given.name
+            ));
+        }
+        let paths = self.parsed.operands.iter().filter_map(|(_, word)| word.known());
+        paths.filter_map(super::paths::endless).fold(Finding::reads(), Finding::and)
+    }
+
+    /// The command that this one runs.
+    fn of_inner(&self) -> Finding {
+        let Some(runs) = self.usage.runs else {
+            return Finding::reads();
+        };
+        if self.parsed.has_any(&self.usage.operands_with) {
+            return Finding::reads();
+        }
+        let inner: &[Word] = match runs {
+            Runs::Argv(skip) | Runs::Line(skip) => {
+                if self.parsed.operands.iter().take(skip).any(|(_, word)| matches!(word, Word::Unseen(u) if u.many)) {
+                    return Finding::unknown(format!("what `{}` runs is not known before it runs", self.name));
+                }
+                let first = self.parsed.operands.get(skip).map(|(at, _)| *at);
+                first.and_then(|at| self.words.get(at..)).unwrap_or_default()
+            }
+            Runs::AfterDashes => {
+                if self.names_before_dashes() > 1 {
+                    return Finding::unknown(format!("write `--` before the command that `{}` runs", self.name));
+                }
+                let after = self.parsed.dashes.and_then(|at| self.words.get(at + 1..));
+                match after {
+                    Some(words) if !words.is_empty() => words,
+                    _ => return Finding::unknown(format!("write `--` before the command that `{}` runs", self.name)),
+                }
+            }
+        };
+        if inner.is_empty() {
+            return Finding::reads();
+        }
+        let found = match runs {
+            Runs::Line(_) => self.joined(inner),
+            Runs::Argv(_) | Runs::AfterDashes if self.usage.adds_words => self.with_added_words(inner),
+            Runs::Argv(_) | Runs::AfterDashes => self.judge.words(inner, self.input, self.depth + 1),
+        };
+        found.by_content()
+    }
+
+    /// One name may stand before `--`; with more, the command begins there already (`lxc exec web rm -- ls`).
+    fn names_before_dashes(&self) -> usize {
+        let is_before = |at: usize| self.parsed.dashes.is_none_or(|dashes| at < dashes);
+        let names = self.parsed.operands.iter().filter(|(at, _)| is_before(*at));
+        names.map(|(_, word)| if matches!(word, Word::Unseen(unseen) if unseen.many) { 2 } else { 1 }).sum()
+    }
+
+    fn joined(&self, inner: &[Word]) -> Finding {
+        let texts: Option<Vec<&str>> = inner.iter().map(Word::known).collect();
+        match texts {
+            Some(texts) => self.judge.line(&texts.join(" "), self.input, self.depth + 1),
+            None => Finding::unknown(format!("what `{}` runs is not known before it runs", self.name)),
+        }
+    }
+
+    /// `xargs`: words from its input come behind the command's own, or in place of a mark in them.
+    fn with_added_words(&self, inner: &[Word]) -> Finding {
+        let mut marks =
+            self.parsed.options.iter().filter(|given| matches!(given.name.as_str(), "-I" | "-i" | "--replace"));
+        let mark = marks.next();
+        let limits = ["-n", "-L", "-l", "--max-args", "--max-lines"];
+        if mark.is_some() && (marks.next().is_some() || limits.iter().any(|name| self.parsed.has(name))) {
+            return Finding::unknown(format!("which option counts, -I or another, is not known ({})", self.name));
+        }
+        let words: Vec<Word> = match mark {
+            None => inner.iter().cloned().chain([self.added()]).collect(),
+            Some(given) => {
+                let mark = given.value.as_ref().and_then(Word::known).unwrap_or("{}");
+                inner.iter().map(|word| replaced(word, mark, self.feed().is_plain())).collect()
+            }
+        };
+        self.judge.words(&words, Input::Given(Feed::Unknown), self.depth + 1)
+    }
+
+    const fn feed(&self) -> Feed {
+        match self.input {
+            Input::Terminal => Feed::Unknown,
+            Input::Given(feed) => feed,
+        }
+    }
+
+    /// The words that come from its input.
+    fn added(&self) -> Word {
+        let (plain, number) = (self.feed().is_plain(), self.feed() == Feed::Numbers);
+        Word::Unseen(Unseen { text: "what it reads".to_owned(), start: String::new(), plain, number, many: true })
+    }
+
+    /// Whether it ends by itself.
+    fn of_end(&self) -> Finding {
+        let operands = self.parsed.operands.iter().filter(|(_, word)| word.known() != Some("-")).count();
+        if self.parsed.has_bound() || self.usage.bounded_by_operands.is_some_and(|least| operands >= least) {
+            return Finding::reads();
+        }
+        if let Some(category) = self.usage.endless {
+            let finding = Finding::endless(category, format!("{} ({})", why_endless(category), self.name));
+            return match category {
+                Category::InteractiveRepl => {
+                    finding.and(Finding::unknown(format!("runs what somebody types ({})", self.name)))
+                }
+                Category::TtyFlag | Category::Pager | Category::UnboundedStream => finding,
+            };
+        }
+        let stand_ins = self.usage.stands_for_operand.iter().filter(|name| self.parsed.has(name)).count();
+        let reads_stdin = self.usage.stdin_below.is_some_and(|least| operands + stand_ins.min(1) < least);
+        let sure = self.parsed.unseen.is_empty();
+        if reads_stdin && sure && self.input == Input::Terminal && self.depth == 0 {
+            return Finding::endless(
+                Category::InteractiveRepl,
+                format!("waits for what somebody types ({})", self.name),
+            );
+        }
+        Finding::reads()
+    }
+}
+
+fn replaced(word: &Word, mark: &str, feed_is_plain: bool) -> Word {
+    let Word::Known(text) = word else {
+        return word.clone();
+    };
+    match text.split_once(mark) {
+        None => word.clone(),
+        Some((before, _)) => Word::Unseen(Unseen {
+            text: text.clone(),
+            start: before.to_owned(),
+            plain: if before.is_empty() { feed_is_plain } else { !before.starts_with('-') },
+            number: false,
+            many: false,
+        }),
+    }
+}
+
+/// A file that is shown by an option.
+fn reveals(value: Option<&Word>) -> Finding {
+    match value {
+        Some(Word::Known(path)) => super::paths::endless(path).unwrap_or_else(Finding::reads),
+        Some(Word::Unseen(_)) | None => Finding::reads(),
+    }
+}
+
+fn is_false(value: Option<&Word>) -> bool {
+    value.and_then(Word::known) == Some("false")
+}
+
+fn why_endless(category: Category) -> &'static str {
+    match category {
+        Category::TtyFlag => "asks for a terminal",
+        Category::Pager => "shows a page and waits for a key",
+        Category::UnboundedStream => "goes on until somebody stops it",
+        Category::InteractiveRepl => "waits for what somebody types",
+    }
+}

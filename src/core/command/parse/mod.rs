@@ -1,0 +1,49 @@
+//! From text to a [`Script`], by two grammars that must agree (C-62): one builds the tree that is judged, the other is the
+//! second opinion. A line that either of them cannot read whole, or in which they see different programs, is not judged.
+
+mod block;
+mod command;
+mod expansion;
+mod redirect;
+mod scope;
+mod sitter;
+mod word;
+
+use shuck_parser::parser::Parser;
+use shuck_parser::{ShellDialect, ShellProfile};
+
+use super::script::Script;
+use command::Reader;
+
+/// The deepest tree the first parser builds.
+const TREE_DEPTH_MAX: usize = 100;
+
+/// The steps the first parser takes before it gives up. A line of [`super::limits::LINE_BYTES_MAX`] comes to a tenth.
+const PARSER_STEPS_MAX: usize = 100_000;
+
+/// Reads a line that [`super::limits::problem`] has let pass. The error is a sentence for people.
+pub(super) fn read(line: &str) -> Result<Script, String> {
+    let profile = ShellProfile::native(ShellDialect::Bash);
+    let parsed = Parser::with_limits_and_profile(line, TREE_DEPTH_MAX, PARSER_STEPS_MAX, profile).parse();
+    if !parsed.is_ok() {
+        let error = parsed.strict_error().to_string();
+        return Err(format!("the line cannot be read as a shell command: {error}"));
+    }
+    let second = sitter::programs(line).ok_or("the line cannot be read as a shell command")?;
+    let mut reader = Reader::new(line);
+    reader.sequence(&parsed.file.body);
+    let (script, mut first) = reader.finish();
+    first.sort_unstable();
+    if first != second {
+        return Err("the line can be read in two ways, which is not safe to run".to_owned());
+    }
+    Ok(script)
+}
+
+/// Parses with both grammars and throws the trees away: what a judgement cannot be faster than. For the bench.
+#[cfg(any(test, feature = "testkit"))]
+pub(super) fn parse_only(line: &str) -> bool {
+    let profile = ShellProfile::native(ShellDialect::Bash);
+    let parsed = Parser::with_limits_and_profile(line, TREE_DEPTH_MAX, PARSER_STEPS_MAX, profile).parse();
+    parsed.is_ok() && sitter::parses(line)
+}
