@@ -3,9 +3,10 @@
 
 use std::io::{self, BufRead, BufWriter, Read, Write};
 
-use countersign_core::command::{Dialect, Judgement, LINE_BYTES_MAX, judge, judge_redis, judge_sql};
+use countersign_core::command::{Dialect, Judgement, LINE_BYTES_MAX, Tables, judge_redis, judge_sql};
 use serde::Serialize;
 
+use super::setup::load_commands;
 use super::{ClassifyArgs, Failed, Language};
 
 /// How much of one command is read; the judge refuses what is longer than [`LINE_BYTES_MAX`], the rest is passed over.
@@ -25,22 +26,29 @@ struct Row<'a> {
 
 /// Reads commands from standard input until it ends, and answers each at once.
 pub(super) fn run(args: &ClassifyArgs, json: bool) -> Result<(), Failed> {
+    let tables = load_commands(args.tables.as_deref()).map_err(Failed::Usage)?;
     let mut input = io::stdin().lock();
     let mut output = BufWriter::new(io::stdout().lock());
-    answer_all(&mut input, &mut output, args, json).or_else(|error| match error.kind() {
+    answer_all(&mut input, &mut output, args, &tables, json).or_else(|error| match error.kind() {
         // Whoever reads the answers has seen enough.
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(Failed::Internal(anyhow::Error::new(error).context("commands cannot be read or answered"))),
     })
 }
 
-fn answer_all(input: &mut impl BufRead, output: &mut impl Write, args: &ClassifyArgs, json: bool) -> io::Result<()> {
+fn answer_all(
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+    args: &ClassifyArgs,
+    tables: &Tables,
+    json: bool,
+) -> io::Result<()> {
     let null = args.null;
     let end = if null { 0 } else { b'\n' };
     while let Some(bytes) = next_command(input, end)? {
         let command = String::from_utf8_lossy(&bytes);
         let command = if null { &command } else { command.strip_suffix('\r').unwrap_or(&command) };
-        let judged = judged(command, args.language);
+        let judged = judged(command, args.language, tables);
         if json {
             serde_json::to_writer(&mut *output, &row(command, &judged))?;
             writeln!(output)?;
@@ -52,9 +60,9 @@ fn answer_all(input: &mut impl BufRead, output: &mut impl Write, args: &Classify
     Ok(())
 }
 
-fn judged(command: &str, language: Language) -> Judgement {
+fn judged(command: &str, language: Language, tables: &Tables) -> Judgement {
     match language {
-        Language::Shell => judge(command),
+        Language::Shell => tables.judge(command),
         Language::Postgres => judge_sql(command, Dialect::Postgres),
         Language::Mysql => judge_sql(command, Dialect::MySql),
         Language::Sqlite => judge_sql(command, Dialect::Sqlite),
@@ -127,8 +135,9 @@ mod tests {
 
     fn answers_as(text: &[u8], null: bool, json: bool, language: Language) -> String {
         let mut output = Vec::new();
-        let args = ClassifyArgs { null, language };
-        answer_all(&mut io::Cursor::new(text), &mut output, &args, json).expect("a buffer takes everything");
+        let args = ClassifyArgs { null, tables: None, language };
+        answer_all(&mut io::Cursor::new(text), &mut output, &args, &Tables::default(), json)
+            .expect("a buffer takes everything");
         String::from_utf8(output).expect("the answers are text")
     }
 

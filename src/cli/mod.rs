@@ -81,6 +81,9 @@ enum Command {
         /// A path that is never read and never written; may be given several times
         #[arg(long, value_name = "PATH")]
         keep_out: Vec<PathBuf>,
+        /// A file of command tables, as `commands.file` names it
+        #[arg(long, value_name = "FILE")]
+        commands: Option<PathBuf>,
     },
 }
 
@@ -90,6 +93,9 @@ pub(crate) struct ClassifyArgs {
     /// Commands end at a null byte and may have several lines
     #[arg(short = '0', long = "null")]
     pub null: bool,
+    /// A file of command tables to add, as `commands.file` names it
+    #[arg(long, value_name = "FILE")]
+    pub tables: Option<PathBuf>,
     /// What the commands are
     #[arg(long = "as", value_enum, value_name = "LANGUAGE", default_value = "shell")]
     pub language: Language,
@@ -145,7 +151,7 @@ pub fn main() -> ExitCode {
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
         #[cfg(feature = "host")]
-        Some(Command::Spoke { name, keep_out }) => spoke::serve(name, keep_out),
+        Some(Command::Spoke { name, keep_out, commands }) => spoke::serve(name, keep_out, commands.as_deref()),
     };
     let (code, error) = match done {
         Ok(()) => (FINE, None),

@@ -1,7 +1,7 @@
 //! `countersign`: puts everything together and runs it. Everything that can be wrong is found out before anything is
 //! started.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ fn spoke_configs(config: &Config, own: &[PathBuf]) -> anyhow::Result<Vec<SpokeCo
     let configs = enabled.map(|(name, spoke)| {
         let (command, args) = match &spoke.command {
             Some(command) => (PathBuf::from(command), spoke.args.clone()),
-            None => (this_binary.clone(), built_in(name, own)),
+            None => (this_binary.clone(), built_in(name, own, config.commands.file.as_deref())),
         };
         SpokeConfig { name: name.clone(), command, args, env: spoke.env.clone(), start_limit: SPOKE_START_LIMIT }
     });
@@ -148,9 +148,10 @@ fn spoke_configs(config: &Config, own: &[PathBuf]) -> anyhow::Result<Vec<SpokeCo
 }
 
 /// A built-in server is told what is the bot's own: it alone sees where a link leads.
-fn built_in(name: &str, own: &[PathBuf]) -> Vec<String> {
+fn built_in(name: &str, own: &[PathBuf], commands: Option<&Path>) -> Vec<String> {
     let keep_out = own.iter().map(|path| format!("--keep-out={}", path.display()));
-    ["spoke".to_owned(), name.to_owned()].into_iter().chain(keep_out).collect()
+    let commands = commands.map(|file| format!("--commands={}", file.display()));
+    ["spoke".to_owned(), name.to_owned()].into_iter().chain(keep_out).chain(commands).collect()
 }
 
 fn machine_name() -> String {

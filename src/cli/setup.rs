@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use anyhow::Context;
+use countersign_core::command::Tables;
 use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::port::Rights;
 use countersign_core::route::{ExactRoutes, Intents};
@@ -29,6 +30,7 @@ pub(super) struct Setup {
     pub(super) mask: Arc<Mask>,
     pub(super) registry: Arc<Registry>,
     pub(super) intents: Intents,
+    pub(super) commands: Tables,
 }
 
 /// The configuration that these arguments lead to, and what it was read with. Reads files.
@@ -52,10 +54,11 @@ impl Setup {
         telemetry::start(&config.log, interactive, Arc::clone(&mask))?;
         let registry = Arc::new(load_tools(&config)?);
         let intents = load_intents(&config, &registry)?;
+        let commands = load_commands(config.commands.file.as_deref())?;
         let data_dir = config.data_dir()?;
         let config_file = args.config.clone().or_else(|| Some(options.cwd.join("countersign.toml")));
         let own = own_paths(&config, config_file, &data_dir);
-        Ok(Self { config, data_dir, own, mask, registry, intents })
+        Ok(Self { config, data_dir, own, mask, registry, intents, commands })
     }
 
     /// The world, for these rights.
@@ -77,6 +80,7 @@ impl Setup {
             own: own_deployment(&self.own),
             vault: Vault::default(),
             mask: Arc::clone(&self.mask),
+            commands: self.commands.clone(),
             spokes,
             exact: RwLock::new(ExactRoutes::new(routes)),
         }
@@ -93,6 +97,7 @@ fn own_paths(config: &Config, config_file: Option<PathBuf>, data: &Path) -> Vec<
         config_file,
         config.store.url_file.clone(),
         config.intents.file.clone(),
+        config.commands.file.clone(),
         config.tools.dir.clone(),
         database,
         Some(data.to_owned()),
@@ -134,6 +139,15 @@ fn load_intents(config: &Config, registry: &Registry) -> anyhow::Result<Intents>
     // The team's own come first, so that they may be more particular than the built-in ones.
     files.push((INTENTS.0.to_owned(), INTENTS.1.to_owned()));
     Ok(Intents::load(files.iter().map(|(name, text)| (name.as_str(), text.as_str())), registry)?)
+}
+
+/// The command tables, with the team's own where it has some.
+pub(super) fn load_commands(file: Option<&Path>) -> anyhow::Result<Tables> {
+    let Some(file) = file else {
+        return Ok(Tables::default());
+    };
+    let text = read("commands.file", file)?;
+    Tables::with(&text).with_context(|| format!("commands.file: {}", file.display()))
 }
 
 fn read(key: &str, path: &Path) -> anyhow::Result<String> {

@@ -30,6 +30,8 @@ pub struct Config {
     pub spokes: BTreeMap<String, Spoke>,
     /// The team's own intents.
     pub intents: Intents,
+    /// What commands of the team's own do.
+    pub commands: Commands,
     /// The team's own tool declarations.
     pub tools: Tools,
 }
@@ -43,6 +45,7 @@ impl Default for Config {
             limits: Limits::default(),
             spokes: BTreeMap::new(),
             intents: Intents::default(),
+            commands: Commands::default(),
             tools: Tools::default(),
         };
         config.add_built_in_spokes();
@@ -78,6 +81,7 @@ impl Config {
             ("store.data", self.store.data.as_mut()),
             ("store.url_file", self.store.url_file.as_mut()),
             ("intents.file", self.intents.file.as_mut()),
+            ("commands.file", self.commands.file.as_mut()),
             ("tools.dir", self.tools.dir.as_mut()),
         ]
         .into_iter()
@@ -339,6 +343,14 @@ impl Spoke {
 #[serde(default, deny_unknown_fields)]
 pub struct Intents {
     /// A file of intents, added to the built-in ones. Unset by default.
+    pub file: Option<PathBuf>,
+}
+
+/// What commands of the team's own do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Commands {
+    /// A file of command tables, added to the built-in ones. Unset by default.
     pub file: Option<PathBuf>,
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::command::Tables;
 use crate::port::{Rights, Similarity};
 use crate::route::{ExactRoutes, Intents};
 use crate::secrets::Mask;
@@ -30,6 +31,8 @@ pub struct Env<'a> {
     pub vault: &'a Vault,
     /// What may never be shown.
     pub mask: &'a Mask,
+    /// What each tool of a command line does.
+    pub commands: &'a Tables,
     /// How the tool servers do, for `status`.
     pub spokes: &'a [SpokeStatus],
 }

@@ -209,6 +209,7 @@ fn world() -> World {
         own: OwnDeployment::default(),
         vault: Vault::default(),
         mask: Arc::new(Mask::default()),
+        commands: countersign_core::command::Tables::default(),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
     }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use countersign_core::command::Tables;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, SpokeStatus, Vault};
 use countersign_core::gate::{Cleared, Refusal, reissue};
@@ -32,6 +33,8 @@ pub struct World {
     pub vault: Vault,
     /// What may never be shown.
     pub mask: Arc<Mask>,
+    /// What each tool of a command line does.
+    pub commands: Tables,
     /// The tool servers.
     pub spokes: SpokesView,
     /// Routes of questions asked before.
@@ -69,6 +72,7 @@ impl World {
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,
+            commands: &self.commands,
             spokes,
         }
     }

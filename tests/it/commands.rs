@@ -4,9 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
+
+use crate::support::bot::{Home, finish};
 
 /// One row: a command, whether it only reads, and, where it does, whether it ends by itself.
 #[derive(Debug, Deserialize)]
@@ -151,4 +154,33 @@ fn the_corpus_is_judged_right_in_both_halves() {
         assert!(half.block_rate() <= 50, "{name}: more than 5 % blocked: {:#?}", half.false_blocks);
         assert!(half.wrong_bounds.len() * 50 <= half.reads, "{name}: {:#?}", half.wrong_bounds);
     }
+}
+
+#[test]
+fn a_team_adds_tables_of_its_own() {
+    let home = Home::new();
+    let file = home.path().join("commands.toml");
+    std::fs::write(&file, "[shopctl]\nreads = \"orders\"\n[uptime]\nwrite = \"is not for chats\"\n")
+        .expect("a file is written");
+    let classify = |file: &Path| {
+        let mut command = home.command();
+        finish(command.arg("classify").arg("--tables").arg(file), b"shopctl orders\nuptime\n")
+    };
+    let done = classify(&file);
+    assert_eq!(
+        done.out,
+        "reads: shopctl orders: only reads (shopctl)\nrefused, risk 2: uptime: is not for chats (uptime)\n"
+    );
+
+    // The gate goes by the same file; the built-in server is given it, too.
+    std::fs::write(home.path().join("countersign.toml"), "[commands]\nfile = \"commands.toml\"\n")
+        .expect("a file is written");
+    let done = finish(&mut home.command(), b"run uptime\nrun whoami\n");
+    assert!(done.out.contains("s not for chats (uptime)"), "{done:?}");
+    assert!(done.out.contains("ended with exit code 0"), "{done:?}");
+
+    std::fs::write(&file, "[rm]\nany_words = true\n").expect("a file is written");
+    let done = classify(&file);
+    assert_eq!((done.status.code(), done.out.as_str()), (Some(2), ""));
+    assert!(done.err.contains("commands.toml: `rm`: of a shipped tool only `acts`, `write` and `writes`"), "{done:?}");
 }

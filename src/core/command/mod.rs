@@ -18,6 +18,7 @@ mod rewrite;
 mod script;
 mod settings;
 mod table;
+mod tables;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use script::{Script, Word};
 pub use inner::sql::Dialect;
 pub use judgement::{Category, Intent, Judgement, Risk, Run};
 pub use limits::LINE_BYTES_MAX;
+pub use tables::{Tables, TablesError};
 
 use judge::Judge;
 use judgement::Finding;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::approval::{Filed, Move, PlanId, Risk, Standing};
+use crate::command::Tables;
 use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
@@ -155,6 +156,8 @@ pub struct World {
     pub vault: Vault,
     /// The mask.
     pub mask: Mask,
+    /// What each tool of a command line does.
+    pub commands: Tables,
     /// The thread.
     pub state: ThreadState,
     /// The tools.
@@ -183,6 +186,7 @@ impl World {
             own: OwnDeployment::default(),
             vault: Vault::default(),
             mask: Mask::default(),
+            commands: Tables::default(),
             state: ThreadState::default(),
             script: Script::default(),
             files: Files::default(),
@@ -326,6 +330,7 @@ impl World {
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,
+            commands: &self.commands,
             spokes: &[],
         }
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_core::command::{Judgement, Run as Judged, judge, quoted};
+use countersign_core::command::{Judgement, Run as Judged, quoted};
 use serde_json::json;
 
 use super::answer::{Answer, Found, Trouble};
@@ -86,7 +86,7 @@ enum Checked {
 /// secret or to a device. Of a single program the followed paths are judged again and are what runs. A line for a shell
 /// runs as it is written, so that nothing in it may lead elsewhere, and nothing may show a file that it does not name.
 fn checked(host: &ThisHost, line: &str) -> Result<Checked, Trouble> {
-    let judged = proven(judge(line))?;
+    let judged = proven(host.commands.judge(line))?;
     if let Some(reason) = judged.shows_unseen {
         return Err(Trouble::unproven(reason, None));
     }
@@ -94,7 +94,7 @@ fn checked(host: &ThisHost, line: &str) -> Result<Checked, Trouble> {
         Some(Judged::Argv(words)) => {
             let followed: Vec<String> = words.iter().map(|word| follow(word)).collect();
             followed.iter().try_for_each(|word| host.refuse_own(Path::new(word)))?;
-            match proven(judge(&quoted(&followed)))?.run {
+            match proven(host.commands.judge(&quoted(&followed)))?.run {
                 Some(Judged::Argv(words)) => Ok(Checked::Argv(words)),
                 Some(Judged::Shell(_)) | None => {
                     Err(Trouble::unproven("a link in the command leads to an odd name", None))
@@ -120,7 +120,7 @@ fn checked_path(host: &ThisHost, word: &str) -> Result<(), Trouble> {
     if real == word {
         return Ok(());
     }
-    proven(judge(&quoted(&["cat".to_owned(), real]))).map(|_| ())
+    proven(host.commands.judge(&quoted(&["cat".to_owned(), real]))).map(|_| ())
 }
 
 /// Where a path leads, with all links followed; any other word, and a path that leads nowhere, as it is.

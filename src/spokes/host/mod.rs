@@ -30,6 +30,7 @@ mod wrote;
 use std::sync::Arc;
 
 use anyhow::Context;
+use countersign_core::command::Tables;
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -43,14 +44,16 @@ use crate::permit::{KEY_VARIABLE, Key};
 ///
 /// A reader that hangs in the kernel (a dead network file system) keeps its thread beyond the end of the session, so
 /// the caller should leave its runtime with `shutdown_background` or end the process.
-pub async fn serve<I, O>(keep_out: Vec<std::path::PathBuf>, input: I, output: O) -> anyhow::Result<()>
+pub async fn serve<I, O>(keep_out: Vec<std::path::PathBuf>, commands: Tables, input: I, output: O) -> anyhow::Result<()>
 where
     I: AsyncRead + Send + Unpin + 'static,
     O: AsyncWrite + Send + Unpin + 'static,
 {
     let key = std::env::var(KEY_VARIABLE).ok().and_then(|text| Key::from_hex(&text));
-    let host =
-        this_host::ThisHost::detect().context("failed to find out the name of this machine")?.keeping_out(keep_out);
+    let host = this_host::ThisHost::detect()
+        .context("failed to find out the name of this machine")?
+        .keeping_out(keep_out)
+        .judging_by(commands);
     serve_as(host, key, input, output).await
 }
 

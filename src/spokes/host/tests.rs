@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
 
+use countersign_core::command::Tables;
 use countersign_core::envelope::{Code, Envelope, Failure};
 use countersign_core::resource::Resource;
 use countersign_core::tool::{ActionSpec, ToolKind};
@@ -595,7 +596,7 @@ async fn a_call_that_does_not_fit_is_refused_before_anything_is_read() {
 async fn a_session_over_mcp_from_its_beginning_to_its_end() {
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let (input, output) = tokio::io::split(theirs);
-    let server = tokio::spawn(super::serve(Vec::new(), input, output));
+    let server = tokio::spawn(super::serve(Vec::new(), Tables::default(), input, output));
     let client = ().serve(ours).await.expect("the session begins");
 
     let listed = client.list_all_tools().await.expect("tools are listed");

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::clock::wall_now;
+use countersign_core::command::Tables;
 use countersign_core::resource::{BadResourceId, ResourceId};
 
 use super::answer::Trouble;
@@ -24,6 +25,8 @@ pub(super) struct ThisHost {
     pub(super) places: Places,
     /// The bot's own files and folders, by the names they really have: they are neither read nor written.
     pub(super) kept_out: Vec<PathBuf>,
+    /// What each tool of a command line does.
+    pub(super) commands: Tables,
     /// The services that were stopped through us, each with the time of the pid file that it left behind, if any.
     stopped: Arc<Mutex<BTreeMap<String, Option<SystemTime>>>>,
 }
@@ -53,13 +56,20 @@ impl ThisHost {
             logs: PathBuf::from("/var/log"),
             programs: PROGRAM_DIRS.iter().map(PathBuf::from).collect(),
         };
-        Ok(Self { name: sysinfo::System::host_name()?, places, kept_out: Vec::new(), stopped: Arc::default() })
+        let name = sysinfo::System::host_name()?;
+        Ok(Self { name, places, kept_out: Vec::new(), commands: Tables::default(), stopped: Arc::default() })
     }
 
     /// The services that were stopped through us. The lock is held for a moment only.
     pub(super) fn stopped(&self) -> MutexGuard<'_, BTreeMap<String, Option<SystemTime>>> {
         // A panic elsewhere leaves what was known before it.
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, judging command lines by these tables.
+    pub(super) fn judging_by(mut self, commands: Tables) -> Self {
+        self.commands = commands;
+        self
     }
 
     /// The same, with paths that are never read.

@@ -1,10 +1,10 @@
 //! Fuzzes the command classifier: any bytes must be judged, on a thread of 2 MiB, without a panic, and a rewrite must be
-//! proven. Works on the stable compiler:
+//! proven. Works on the stable compiler; `--target` keeps the options away from build scripts:
 //!
 //! ```text
 //! cd tests/fuzz
 //! RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares" \
-//!   cargo run --release -- -max_total_time=600 -max_len=8192 corpus
+//!   cargo run --release --target x86_64-unknown-linux-gnu -- -max_total_time=600 -max_len=8192 corpus
 //! ```
 
 #![no_main]

@@ -128,6 +128,7 @@ fn world() -> World {
         limits: Limits::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
+        commands: countersign_core::command::Tables::default(),
         mask: Arc::new(Mask::default()),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),

@@ -182,6 +182,15 @@ impl Usage {
         }
     }
 
+    /// Makes an option act wherever it is known. Whether it takes a value stays as the shipped table says.
+    fn forbid(&mut self, name: &str, rule: &OptionRule) {
+        if let Some(known) = self.options.get_mut(name) {
+            known.does = rule.does.clone();
+        }
+        let patterns = self.patterns.iter_mut().map(|(_, usage)| usage);
+        self.subs.values_mut().chain(patterns).for_each(|usage| usage.forbid(name, rule));
+    }
+
     /// Whether it has sub-commands at all.
     pub(super) fn has_subs(&self) -> bool {
         !(self.subs.is_empty() && self.writes.is_empty() && self.patterns.is_empty() && self.write_patterns.is_empty())
@@ -230,20 +239,41 @@ pub(super) fn shipped() -> &'static Tools {
     })
 }
 
+/// The shipped tables with a team's own. The error names the tool.
+pub(super) fn with_additions(text: &str) -> Result<Tools, String> {
+    let table: BTreeMap<String, raw::RawUsage> = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut tools = shipped().clone();
+    for (name, raw) in table {
+        if let Some(usage) = tools.get_mut(&name) {
+            raw.make_stricter(usage).map_err(|mistake| format!("`{name}`: {mistake}"))?;
+            continue;
+        }
+        for (name, usage) in with_names(&name, raw)? {
+            if tools.contains_key(&name) {
+                return Err(format!("`{name}` is in the shipped tables already"));
+            }
+            tools.insert(name, usage);
+        }
+    }
+    Ok(tools)
+}
+
+/// A tool under each of its names.
+fn with_names(name: &str, raw: raw::RawUsage) -> Result<Vec<(String, Usage)>, String> {
+    let names = raw.also().into_iter().chain([name.to_owned()]);
+    let usage = raw.build().map_err(|mistake| format!("`{name}`: {mistake}"))?;
+    Ok(names.map(|name| (name, usage.clone())).collect())
+}
+
 /// Reads one table. The error names the tool and the key.
 pub(super) fn read(text: &str) -> Result<Tools, String> {
     let table: BTreeMap<String, raw::RawUsage> = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut tools = Tools::new();
     for (name, raw) in table {
-        let also = raw.also();
-        let usage = raw.build().map_err(|mistake| format!("`{name}`: {mistake}"))?;
-        for other in also {
-            if tools.insert(other.clone(), usage.clone()).is_some() {
-                return Err(format!("`{other}` is there twice"));
+        for (name, usage) in with_names(&name, raw)? {
+            if tools.insert(name.clone(), usage).is_some() {
+                return Err(format!("`{name}` is there twice"));
             }
-        }
-        if tools.insert(name.clone(), usage).is_some() {
-            return Err(format!("`{name}` is there twice"));
         }
     }
     Ok(tools)

@@ -56,7 +56,7 @@ pub(in super::super) enum Output {
     Names,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "a row of a table: each says one thing of a tool")]
 pub(super) struct RawUsage {
@@ -124,7 +124,7 @@ pub(super) struct RawUsage {
     rewrite: Option<RawRewrite>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RawRuns {
     Argv,
@@ -132,7 +132,7 @@ enum RawRuns {
     Line,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RawRewrite {
     drop: String,
@@ -209,6 +209,34 @@ impl RawUsage {
             settings_allowed: words(&self.settings_allowed).iter().map(|key| key.to_lowercase()).collect(),
             rewrite: self.rewrite.map(RawRewrite::build).transpose()?,
         })
+    }
+
+    /// Adds what may be added to a shipped tool: only what is refused from then on.
+    pub(super) fn make_stricter(self, usage: &mut Usage) -> Result<(), String> {
+        let Self { acts, writes, sub, write, .. } = self.clone();
+        let given = Self { acts, writes, sub, write, ..Self::default() };
+        if given != self {
+            return Err(
+                "of a shipped tool only `acts`, `write` and `writes` can be given, also inside `sub`".to_owned()
+            );
+        }
+        for (name, rule) in given.all_options()? {
+            usage.options.entry(name.clone()).or_insert_with(|| rule.clone());
+            usage.forbid(&name, &rule);
+        }
+        if let Some(text) = &given.write {
+            usage.write = Some(split_risk(text)?);
+        }
+        usage.writes.extend(texts(&given.writes)?);
+        for (names, raw) in given.sub {
+            for name in names.split_whitespace() {
+                let inner = usage.subs.get_mut(name).ok_or_else(|| {
+                    format!("only `acts`, `write` and `writes` of sub-commands that are read can be given, and `{name}` is none")
+                })?;
+                raw.clone().make_stricter(inner)?;
+            }
+        }
+        Ok(())
     }
 
     fn all_options(&self) -> Result<BTreeMap<String, OptionRule>, String> {
