@@ -231,7 +231,7 @@ async fn a_duplicate_is_answered_once() {
 
 #[tokio::test]
 async fn a_full_queue_refuses_stores_nothing_and_delays_nobody_else() {
-    // CARD-09: the queue holds two; one more is being worked on.
+    // CARD-09: the queue holds two; one more may be worked on by now.
     let mut bench = Bench::start([]);
     assert!(matches!(bench.say("slow", "ann", "show file /x").await, Admission::Accepted(_)));
     let mut taken = 1;
@@ -242,7 +242,7 @@ async fn a_full_queue_refuses_stores_nothing_and_delays_nobody_else() {
         }
     };
     assert_eq!(refused, Admission::Busy);
-    assert!((3..=4).contains(&taken), "{taken} were taken");
+    assert!((2..=4).contains(&taken), "{taken} were taken");
     bench.say("other", "bob", "load").await;
     assert_eq!(bench.next().await.0, "The load is 0.5.\n", "another thread is not kept waiting");
     bench.go.notify_one();
