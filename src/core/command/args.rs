@@ -199,7 +199,11 @@ impl<'t> Args<'t, '_> {
             match rule.takes {
                 Takes::Nothing => self.give(at, name, rule, None, clustered),
                 Takes::Value | Takes::AttachedValue => {
-                    let rest = rest.strip_prefix('=').unwrap_or(rest);
+                    if rest == "=" {
+                        // A value to one reader of options, none to another, which then takes the next word.
+                        self.parsed.strange.push(text.to_owned());
+                        return;
+                    }
                     let value = (!rest.is_empty()).then(|| Word::from(rest));
                     let alone = index == 0;
                     self.give(at, name, rule, value, clustered && !alone);
@@ -235,7 +239,13 @@ impl<'t> Args<'t, '_> {
                     self.parsed.strange.push(format!("{text} as the value of {name}"));
                 }
             }
-            Word::Unseen(unseen) if unseen.many && !unseen.plain => self.parsed.unseen.push(unseen.text.clone()),
+            // Without quotes it may also be nothing at all, and then the next word is the value.
+            Word::Unseen(unseen) if unseen.many && unseen.start.is_empty() => {
+                let is_last = self.words.get(self.next).is_none();
+                if !(is_last && unseen.plain && unseen.pieces) {
+                    self.parsed.unseen.push(unseen.text.clone());
+                }
+            }
             Word::Unseen(_) => {}
         }
     }

@@ -61,6 +61,9 @@ fn print_into(action: &str, rest: &[Word]) -> Finding {
 
 fn value(test: &str, rest: &[Word]) -> Finding {
     match rest.first() {
+        Some(Word::Known(found)) if looks_like_an_option(found) => {
+            Finding::unknown(format!("{found} as the value of {test} (find)"))
+        }
         Some(Word::Unseen(unseen)) if unseen.many => {
             Finding::unknown(format!("`{}` may become several words; put it in quotes (find {test})", unseen.text))
         }
@@ -68,10 +71,16 @@ fn value(test: &str, rest: &[Word]) -> Finding {
     }
 }
 
+/// `-5` is a number.
+fn looks_like_an_option(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-'))
+}
+
 fn exec<'w>(case: &Case<'_, '_>, action: &str, rest: &'w [Word]) -> (Finding, &'w [Word]) {
     let end = end_of_command(rest);
     let (inner, after) = end.map_or((rest, Default::default()), |at| rest.split_at(at));
-    let mut found = run(case, inner);
+    let many = end.and_then(|at| rest.get(at)).and_then(Word::known) == Some("+");
+    let mut found = run(case, inner, many);
     if inner.iter().any(could_be_end) {
         found = found.and(Finding::unknown(format!("where the command of {action} ends is not known (find)")));
     }
@@ -93,7 +102,7 @@ fn end_of_command(words: &[Word]) -> Option<usize> {
 fn could_be_end(word: &Word) -> bool {
     match word {
         Word::Known(_) => false,
-        Word::Unseen(unseen) => unseen.start.is_empty() && !unseen.number,
+        Word::Unseen(unseen) => matches!(unseen.start.as_str(), "" | ";" | "+") || unseen.many,
     }
 }
 
@@ -107,15 +116,23 @@ fn of_unseen(word: &Word) -> Finding {
 }
 
 /// What `-exec` runs, with `{}` for a path that `find` puts there: it begins as the places do, never with a dash.
-fn run(case: &Case<'_, '_>, inner: &[Word]) -> Finding {
+fn run(case: &Case<'_, '_>, inner: &[Word], many: bool) -> Finding {
     let place = |word: &Word| match word {
-        Word::Known(text) if text == "{}" => Word::plain_unseen("{}"),
+        Word::Known(text) if text == "{}" => Word::Unseen(Unseen {
+            text: text.clone(),
+            start: String::new(),
+            plain: true,
+            number: false,
+            many,
+            pieces: false,
+        }),
         Word::Known(text) if text.contains("{}") => Word::Unseen(Unseen {
             text: text.clone(),
             start: text.split("{}").next().unwrap_or_default().to_owned(),
             plain: !text.starts_with(['-', '{']),
             number: false,
             many: false,
+            pieces: false,
         }),
         Word::Known(_) | Word::Unseen(_) => word.clone(),
     };

@@ -18,6 +18,7 @@ pub(super) fn look(inspect: Inspect, case: &Case<'_, '_>) -> Finding {
         Inspect::Ps => ps(case),
         Inspect::Tar => tar(case),
         Inspect::Test => test(case),
+        Inspect::Printf => printf(case),
         Inspect::Env => env(case),
         Inspect::Date => date(&case.parsed, &case.name),
         Inspect::Awk => little_program(case, &little::awk::judge),
@@ -38,6 +39,13 @@ fn little_program(case: &Case<'_, '_>, judge: &dyn Fn(&str) -> Result<(), String
     let mut parts: Vec<Option<&Word>> = case.parsed.values(&Does::Program).map(|(_, value)| value).collect();
     if parts.is_empty() {
         parts.extend(case.parsed.operands.first().map(|(_, word)| Some(word)));
+    } else {
+        // Where options end at the first operand, an operand before `-e` is the program.
+        let first = case.parsed.operands.first().map_or(usize::MAX, |(at, _)| *at);
+        let late = case.parsed.options.iter().any(|given| given.rule.does == Does::Program && given.at > first);
+        if late {
+            return Finding::unknown(format!("write the options of `{}` before its files", case.name));
+        }
     }
     let texts: Option<Vec<&str>> = parts.iter().map(|part| part.and_then(Word::known)).collect();
     let Some(texts) = texts else {
@@ -121,6 +129,9 @@ fn http_option(name: &str, value: Option<&Word>) -> Finding {
     let Some(Word::Known(value)) = value else {
         return Finding::unknown(format!("the value of {name} is not known before it runs"));
     };
+    if value.contains(char::is_control) {
+        return Finding::unknown(format!("the value of {name} holds a line break, which could begin another request"));
+    }
     match name {
         "-X" | "--request" | "--method" => match value.as_str() {
             "GET" | "HEAD" | "OPTIONS" => Finding::reads(),
@@ -168,6 +179,9 @@ fn dd(case: &Case<'_, '_>) -> Finding {
 /// `ps e` shows what programs were started with, passwords among it. In the old style without a dash the letter stands
 /// in any word (`ps -ef e`), but not in the columns behind `o`, `O` or `k`.
 fn ps(case: &Case<'_, '_>) -> Finding {
+    if let Some(word) = case.words.iter().find(|word| matches!(word, Word::Unseen(unseen) if !unseen.number)) {
+        return Finding::unknown(format!("`{}` could ask for the environment of programs (ps)", word.shown()));
+    }
     let mut takes_columns = false;
     for (_, word) in &case.parsed.operands {
         let text = word.start();
@@ -175,7 +189,8 @@ fn ps(case: &Case<'_, '_>) -> Finding {
         if letters && !takes_columns && text.contains('e') {
             return Finding::unknown(format!("shows the environment of programs, with their secrets (ps {text})"));
         }
-        takes_columns = letters && !takes_columns && text.ends_with(['o', 'O', 'k', 'U', 'p', 't', 'q']);
+        let old_style = text.strip_suffix('o').is_some_and(|rest| rest.chars().all(|c| "auxwfjl".contains(c)));
+        takes_columns = letters && !takes_columns && old_style;
     }
     Finding::reads()
 }
@@ -210,14 +225,43 @@ fn packs() -> Finding {
 
 /// `test` and `[`: `-v` evaluates the name of a variable, commands in it among it.
 fn test(case: &Case<'_, '_>) -> Finding {
-    let bad = case.words.iter().find(|word| match word {
-        Word::Known(text) => matches!(text.as_str(), "-v" | "-R"),
-        Word::Unseen(unseen) => unseen.many && !unseen.plain,
-    });
-    match bad {
-        Some(Word::Known(option)) => Finding::unknown(format!("looks up a variable by a computed name ([ {option} ])")),
-        Some(Word::Unseen(unseen)) => Finding::unknown(format!("write \"{}\" in quotes inside `[ ]`", unseen.text)),
-        None => Finding::reads(),
+    let operators = [
+        "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "-a", "-o", "]", ")",
+    ];
+    for (at, word) in case.words.iter().enumerate() {
+        let next = case.words.get(at + 1).map(|word| word.known().unwrap_or_default());
+        match word {
+            Word::Known(text) if matches!(text.as_str(), "-v" | "-R") => {
+                return Finding::unknown(format!("looks up a variable by a computed name ([ {text} ])"));
+            }
+            Word::Unseen(unseen) if unseen.many && !unseen.plain && !unseen.number => {
+                return Finding::unknown(format!("write \"{}\" in quotes inside `[ ]`", unseen.text));
+            }
+            // It could be an operator of one word, if a word follows.
+            Word::Unseen(unseen) if !unseen.plain && next.is_some_and(|next| !operators.contains(&next)) => {
+                return Finding::unknown(format!("`{}` could become an operator inside `[ ]`", unseen.text));
+            }
+            Word::Known(_) | Word::Unseen(_) => {}
+        }
+    }
+    Finding::reads()
+}
+
+/// The shell's own `printf` sets a variable at `%n`.
+fn printf(case: &Case<'_, '_>) -> Finding {
+    let format = case.parsed.operands.first().map(|(_, word)| word);
+    match format {
+        Some(Word::Known(text))
+            if text.split('%').skip(1).any(|rest| {
+                rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.*'".contains(c)).starts_with('n')
+            }) =>
+        {
+            Finding::unknown("sets a variable of the shell (printf %n)".to_owned())
+        }
+        Some(Word::Unseen(unseen)) => {
+            Finding::unknown(format!("the format `{}` of `printf` is not known before it runs", unseen.text))
+        }
+        Some(Word::Known(_)) | None => Finding::reads(),
     }
 }
 

@@ -6,8 +6,8 @@ use std::cell::{Cell, RefCell};
 use super::args::{self, Parsed};
 use super::inspect;
 use super::judgement::{Category, Finding, Risk};
-use super::script::{Feed, Input, Simple, Unseen, Word};
-use super::table::{Does, Runs, Sub, Tools, Usage};
+use super::script::{Feed, Input, Simple, Word};
+use super::table::{Does, Sub, Tools, Usage};
 use super::{parse, settings};
 
 /// How deep wrappers may wrap (`timeout 5 sh -c 'nice ls'` is three).
@@ -71,6 +71,13 @@ impl<'t> Judge<'t> {
         match parse::read(line) {
             Err(problem) => Finding::unknown(problem),
             Ok(script) => {
+                let inputs = script.inputs.iter().find_map(|path| super::paths::secret(path));
+                if let Some(secret) = inputs {
+                    return Finding::unknown(secret);
+                }
+                if let Some(written) = script.unseen_inputs.first() {
+                    self.note_unseen(format!("`{written}` could name a file with secrets; write the names out"));
+                }
                 let commands = script.commands.iter().map(|simple| {
                     let given = if simple.input == Input::Terminal { input } else { simple.input };
                     self.simple(&Simple { input: given, ..simple.clone() }, depth)
@@ -90,6 +97,12 @@ impl<'t> Judge<'t> {
         let Some((program, rest)) = words.split_first() else {
             return Finding::reads();
         };
+        if let Some(secret) = words.iter().filter_map(Word::known).find_map(super::paths::secret) {
+            return Finding::unknown(secret);
+        }
+        if matches!(program.known(), Some("cd" | "pushd")) {
+            self.note_unseen("write whole paths instead of `cd`: which files are meant must be seen".to_owned());
+        }
         let Word::Known(program) = program else {
             return Finding::unknown(format!("runs `{}`, which nobody has seen", program.shown()));
         };
@@ -128,7 +141,14 @@ impl<'t> Judge<'t> {
         }
         let case = Case { judge: self, name, chain, usage, words, parsed, input, depth };
         // `kubectl` alone prints how it is used.
-        if has_subs && !usage.bare { case.of_options() } else { case.whole() }
+        match (has_subs && !usage.bare, input) {
+            // But with a text to read it may take that for commands.
+            (true, Input::Given(Feed::Unknown | Feed::Literal | Feed::Names | Feed::Numbers)) => {
+                Finding::unknown(format!("what `{}` does with what it reads is not known", case.name))
+            }
+            (true, Input::Given(Feed::Nothing) | Input::Terminal) => case.of_options().and(case.of_need()),
+            (false, _) => case.whole(),
+        }
     }
 }
 
@@ -142,6 +162,9 @@ impl Case<'_, '_> {
         let rest = self.words.get(at + 1..).unwrap_or_default();
         match self.usage.sub(sub) {
             Sub::Writes(what, risk) => Finding::writes(format!("{what} ({name})"), risk),
+            Sub::Usage(usage) if usage.first_only && self.is_behind_group() => {
+                Finding::unknown(format!("`{name}` is not known to only read"))
+            }
             Sub::Usage(usage) => {
                 let chain = std::iter::once(usage).chain(self.chain.iter().copied()).collect();
                 self.judge.usage(name, chain, rest, self.input, self.depth)
@@ -150,6 +173,11 @@ impl Case<'_, '_> {
             Sub::Strange if self.usage.bare => self.judge_bare(),
             Sub::Strange => Finding::unknown(format!("`{name}` is not known to only read")),
         }
+    }
+
+    /// A release track is no group.
+    fn is_behind_group(&self) -> bool {
+        self.name.split(' ').skip(1).any(|word| !matches!(word, "alpha" | "beta"))
     }
 
     /// A tool that may stand without a sub-command, with an operand that is none.
@@ -256,14 +284,6 @@ impl Case<'_, '_> {
         Finding::writes(format!("{} ({} {option})", text.replace("{value}", shown), self.name), risk)
     }
 
-    fn of_line(&self, value: Option<&Word>) -> Finding {
-        match value {
-            Some(Word::Known(line)) => self.judge.line(line, self.input, self.depth + 1).by_content(),
-            Some(Word::Unseen(unseen)) => Finding::unknown(format!("runs `{}`, which nobody has seen", unseen.text)),
-            None => Finding::unknown(format!("`{}` runs what somebody types", self.name)),
-        }
-    }
-
     /// `-o KEY=VALUE`: only the keys that the table allows.
     fn sets(&self, option: &str, value: Option<&Word>) -> Finding {
         let known = value.and_then(Word::known).unwrap_or_default();
@@ -277,7 +297,19 @@ impl Case<'_, '_> {
 
     /// What it reads goes to the other side: harmless where that is nothing, or words of the line itself.
     fn of_sending(&self) -> Finding {
-        let harmless = matches!(self.input, Input::Given(Feed::Nothing | Feed::Literal));
+        let harmless = match self.input {
+            Input::Terminal => self.usage.runs.is_some(),
+            Input::Given(feed) => feed == Feed::Nothing || self.parsed.has("-n"),
+        };
+        let sent =
+            self.words.iter().find(|word| matches!(word, Word::Unseen(unseen) if !(unseen.number && unseen.plain)));
+        if let Some(word) = sent.filter(|_| self.chain.iter().any(|usage| usage.sends_words)) {
+            return Finding::unknown(format!(
+                "`{}` could send what it holds to somebody ({})",
+                word.shown(),
+                self.name
+            ));
+        }
         if self.usage.sends_input && !harmless {
             return Finding::unknown(format!("sends its input to the other side; add `</dev/null` ({})", self.name));
         }
@@ -306,9 +338,17 @@ impl Case<'_, '_> {
         }
     }
 
+    fn has_needed(&self, names: &[String]) -> bool {
+        let first_operand = self.parsed.operands.first().map_or(usize::MAX, |(at, _)| *at);
+        let counts = |given: &args::Given<'_>| {
+            names.contains(&given.name) && (given.at < first_operand || !EXPLAINING.contains(&given.name.as_str()))
+        };
+        self.parsed.has_any(names) && self.parsed.options.iter().any(counts)
+    }
+
     fn of_need(&self) -> Finding {
         match &self.usage.needs {
-            Some((names, otherwise, risk)) if !self.parsed.has_any(names) => {
+            Some((names, otherwise, risk)) if !self.has_needed(names) => {
                 Finding::writes(format!("{otherwise} ({})", self.name), *risk)
             }
             _ => Finding::reads(),
@@ -332,91 +372,6 @@ impl Case<'_, '_> {
         }
         let paths = self.parsed.operands.iter().filter_map(|(_, word)| word.known());
         paths.filter_map(super::paths::endless).fold(Finding::reads(), Finding::and)
-    }
-
-    /// The command that this one runs.
-    fn of_inner(&self) -> Finding {
-        let Some(runs) = self.usage.runs else {
-            return Finding::reads();
-        };
-        if self.parsed.has_any(&self.usage.operands_with) {
-            return Finding::reads();
-        }
-        let inner: &[Word] = match runs {
-            Runs::Argv(skip) | Runs::Line(skip) => {
-                if self.parsed.operands.iter().take(skip).any(|(_, word)| matches!(word, Word::Unseen(u) if u.many)) {
-                    return Finding::unknown(format!("what `{}` runs is not known before it runs", self.name));
-                }
-                let first = self.parsed.operands.get(skip).map(|(at, _)| *at);
-                first.and_then(|at| self.words.get(at..)).unwrap_or_default()
-            }
-            Runs::AfterDashes => {
-                if self.names_before_dashes() > 1 {
-                    return Finding::unknown(format!("write `--` before the command that `{}` runs", self.name));
-                }
-                let after = self.parsed.dashes.and_then(|at| self.words.get(at + 1..));
-                match after {
-                    Some(words) if !words.is_empty() => words,
-                    _ => return Finding::unknown(format!("write `--` before the command that `{}` runs", self.name)),
-                }
-            }
-        };
-        if inner.is_empty() {
-            return Finding::reads();
-        }
-        let found = match runs {
-            Runs::Line(_) => self.joined(inner),
-            Runs::Argv(_) | Runs::AfterDashes if self.usage.adds_words => self.with_added_words(inner),
-            Runs::Argv(_) | Runs::AfterDashes => self.judge.words(inner, self.input, self.depth + 1),
-        };
-        found.by_content()
-    }
-
-    /// One name may stand before `--`; with more, the command begins there already (`lxc exec web rm -- ls`).
-    fn names_before_dashes(&self) -> usize {
-        let is_before = |at: usize| self.parsed.dashes.is_none_or(|dashes| at < dashes);
-        let names = self.parsed.operands.iter().filter(|(at, _)| is_before(*at));
-        names.map(|(_, word)| if matches!(word, Word::Unseen(unseen) if unseen.many) { 2 } else { 1 }).sum()
-    }
-
-    fn joined(&self, inner: &[Word]) -> Finding {
-        let texts: Option<Vec<&str>> = inner.iter().map(Word::known).collect();
-        match texts {
-            Some(texts) => self.judge.line(&texts.join(" "), self.input, self.depth + 1),
-            None => Finding::unknown(format!("what `{}` runs is not known before it runs", self.name)),
-        }
-    }
-
-    /// `xargs`: words from its input come behind the command's own, or in place of a mark in them.
-    fn with_added_words(&self, inner: &[Word]) -> Finding {
-        let mut marks =
-            self.parsed.options.iter().filter(|given| matches!(given.name.as_str(), "-I" | "-i" | "--replace"));
-        let mark = marks.next();
-        let limits = ["-n", "-L", "-l", "--max-args", "--max-lines"];
-        if mark.is_some() && (marks.next().is_some() || limits.iter().any(|name| self.parsed.has(name))) {
-            return Finding::unknown(format!("which option counts, -I or another, is not known ({})", self.name));
-        }
-        let words: Vec<Word> = match mark {
-            None => inner.iter().cloned().chain([self.added()]).collect(),
-            Some(given) => {
-                let mark = given.value.as_ref().and_then(Word::known).unwrap_or("{}");
-                inner.iter().map(|word| replaced(word, mark, self.feed().is_plain())).collect()
-            }
-        };
-        self.judge.words(&words, Input::Given(Feed::Unknown), self.depth + 1)
-    }
-
-    const fn feed(&self) -> Feed {
-        match self.input {
-            Input::Terminal => Feed::Unknown,
-            Input::Given(feed) => feed,
-        }
-    }
-
-    /// The words that come from its input.
-    fn added(&self) -> Word {
-        let (plain, number) = (self.feed().is_plain(), self.feed() == Feed::Numbers);
-        Word::Unseen(Unseen { text: "what it reads".to_owned(), start: String::new(), plain, number, many: true })
     }
 
     /// Whether it ends by itself.
@@ -447,21 +402,8 @@ impl Case<'_, '_> {
     }
 }
 
-fn replaced(word: &Word, mark: &str, feed_is_plain: bool) -> Word {
-    let Word::Known(text) = word else {
-        return word.clone();
-    };
-    match text.split_once(mark) {
-        None => word.clone(),
-        Some((before, _)) => Word::Unseen(Unseen {
-            text: text.clone(),
-            start: before.to_owned(),
-            plain: if before.is_empty() { feed_is_plain } else { !before.starts_with('-') },
-            number: false,
-            many: false,
-        }),
-    }
-}
+/// Options that only explain: with an operand before one, the operand decides, and the option is its own.
+const EXPLAINING: [&str; 7] = ["--version", "-V", "--help", "-h", "-version", "-help", "-v"];
 
 /// A file that is shown by an option.
 fn reveals(value: Option<&Word>) -> Finding {

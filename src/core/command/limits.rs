@@ -30,6 +30,12 @@ pub(super) fn problem(line: &str) -> Option<String> {
     if ["${ ", "${\t", "${\n", "${|"].iter().any(|opening| line.contains(opening)) {
         return Some("`${ command; }` is not judged".to_owned());
     }
+    if line
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .any(|word| matches!(word, "alias" | "expand_aliases"))
+    {
+        return Some("aliases change what a word means, and are not judged".to_owned());
+    }
     if line.contains('`') && line.contains('\\') {
         return Some("write $( ) instead of backquotes: a backslash inside them means something else".to_owned());
     }

@@ -19,6 +19,7 @@ mod script;
 mod settings;
 mod table;
 mod tables;
+mod wrapped;
 
 #[cfg(test)]
 mod tests;
@@ -71,6 +72,9 @@ pub fn parse_only(line: &str) -> bool {
 }
 
 fn judge_with(tools: &Tools, line: &str, with_rewrite: bool) -> Judgement {
+    if line.len() > LINE_BYTES_MAX {
+        return refused(Finding::unknown(format!("the command is longer than {LINE_BYTES_MAX} bytes")));
+    }
     let line = line.trim_matches([' ', '\t', '\n']);
     if line.is_empty() {
         return refused(Finding::unknown("the command is empty".to_owned()));
@@ -102,7 +106,7 @@ fn of_script(tools: &Tools, line: &str, script: &Script, with_rewrite: bool) -> 
         let suggestion = rewrite::suggest(tools, script);
         judgement.rewrite = suggestion.filter(|line| judge_with(tools, line, false).is_proven());
     }
-    judgement.shows_unseen = judge.shows_unseen().or_else(|| moves(script));
+    judgement.shows_unseen = judge.shows_unseen().or_else(|| unseen_input(script));
     judgement.paths = paths;
     judgement
 }
@@ -114,7 +118,7 @@ fn refused(found: Finding) -> Judgement {
 
 fn how_to_run(line: &str, script: &Script) -> Run {
     let argv = match script.commands.as_slice() {
-        [only] if !script.needs_shell && only.settings.is_empty() => {
+        [only] if !script.needs_shell && only.settings.is_empty() && !is_builtin(only) => {
             only.words.iter().map(|word| word.known().map(str::to_owned)).collect()
         }
         _ => None,
@@ -122,11 +126,18 @@ fn how_to_run(line: &str, script: &Script) -> Run {
     argv.map_or_else(|| Run::Shell(line.to_owned()), Run::Argv)
 }
 
-/// After `cd`, a name without a folder could be any file.
-fn moves(script: &Script) -> Option<String> {
-    let moves = |simple: &&script::Simple| matches!(simple.words.first().and_then(Word::known), Some("cd" | "pushd"));
-    let hint = || "write whole paths instead of `cd`: which files are meant must be seen".to_owned();
-    script.commands.iter().find(moves).map(|_| hint())
+/// A redirect that opens a file of which nobody has seen the name.
+fn unseen_input(script: &Script) -> Option<String> {
+    script
+        .unseen_inputs
+        .first()
+        .map(|written| format!("`{written}` could name a file with secrets; write the names out"))
+}
+
+/// Words of the shell that no program stands for on every machine.
+fn is_builtin(simple: &script::Simple) -> bool {
+    let name = simple.words.first().and_then(Word::known);
+    matches!(name, Some("type" | "command" | "ulimit" | "umask" | "times" | "jobs" | "wait" | "hash" | "history" | ":"))
 }
 
 fn known_words(script: &Script) -> Vec<String> {

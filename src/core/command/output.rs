@@ -35,7 +35,7 @@ pub(super) fn of(words: &[Word], input: Feed) -> Feed {
     if let [Word::Known(name), rest @ ..] = words
         && matches!(name.as_str(), "echo" | "printf")
     {
-        return of_echo(rest);
+        return of_echo(name, rest);
     }
     let Some((chain, head)) = resolve(table::shipped(), words) else {
         return Feed::Unknown;
@@ -55,14 +55,16 @@ pub(super) fn of(words: &[Word], input: Feed) -> Feed {
     }
 }
 
-fn of_echo(words: &[Word]) -> Feed {
+/// What stands in the line itself, with no escape that could turn into something else.
+fn of_echo(name: &str, words: &[Word]) -> Feed {
+    let safe = |c: char| c.is_ascii_alphanumeric() || " _./:@+=,-".contains(c);
     let plain = |word: &Word| match word {
-        Word::Known(text) => {
-            !text.starts_with('-')
-                && text.chars().all(|c| c.is_ascii_alphanumeric() || " _./:@%+=,-\\".contains(c))
-                && !text.contains(" -")
-        }
-        Word::Unseen(unseen) => unseen.number,
+        Word::Known(text) => !text.starts_with('-') && !text.contains(" -") && text.chars().all(safe),
+        Word::Unseen(unseen) => unseen.number && unseen.plain,
+    };
+    let words = match (name, words) {
+        ("printf", [Word::Known(format), rest @ ..]) if matches!(format.as_str(), "%s\\n" | "%s ") => rest,
+        (_, words) => words,
     };
     match words {
         [] => Feed::Nothing,

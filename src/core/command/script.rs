@@ -14,6 +14,7 @@ pub(super) enum Word {
 
 /// A word that a shell puts together when it runs: of a variable, a pattern of file names, the output of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "things that are known or not, independent of each other")]
 pub(super) struct Unseen {
     /// As it stands in the line.
     pub(super) text: String,
@@ -25,6 +26,8 @@ pub(super) struct Unseen {
     pub(super) number: bool,
     /// It may become several words, or none.
     pub(super) many: bool,
+    /// Split at blanks, no piece of it begins with `-`.
+    pub(super) pieces: bool,
 }
 
 impl Word {
@@ -52,14 +55,16 @@ impl Word {
         }
     }
 
-    /// A word of which nothing is known but that it is one word and no option.
-    pub(super) fn plain_unseen(text: &str) -> Self {
-        Self::Unseen(Unseen { text: text.to_owned(), start: String::new(), plain: true, number: false, many: false })
-    }
-
     /// Any words at all, among them options.
     pub(super) fn any(text: &str) -> Self {
-        Self::Unseen(Unseen { text: text.to_owned(), start: String::new(), plain: false, number: false, many: true })
+        Self::Unseen(Unseen {
+            text: text.to_owned(),
+            start: String::new(),
+            plain: false,
+            number: false,
+            many: true,
+            pieces: false,
+        })
     }
 }
 
@@ -117,6 +122,8 @@ pub(super) struct Script {
     pub(super) commands: Vec<Simple>,
     /// Files that the shell opens for reading (`< path`).
     pub(super) inputs: Vec<String>,
+    /// The same, of which only a part is known (`< *.log`).
+    pub(super) unseen_inputs: Vec<String>,
     /// What was found while reading: a redirect into a file, a construct that is not judged.
     pub(super) findings: Vec<Finding>,
     /// Whether anything in it needs a shell: a pipe, a pattern, a variable, a redirect.

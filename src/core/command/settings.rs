@@ -37,7 +37,6 @@ const HARMLESS: &[&str] = &[
     "TIMEFORMAT",
     "BLOCK_SIZE",
     "BLOCKSIZE",
-    "POSIXLY_CORRECT",
     "LS_COLORS",
     "GREP_COLORS",
     "GREP_COLOR",
@@ -53,6 +52,9 @@ const PAGERS: &[&str] =
 
 /// What a setting before a program does.
 pub(super) fn judge(name: &str, value: &Word) -> Finding {
+    if let Word::Unseen(unseen) = value {
+        return Finding::unknown(format!("sets {name} to `{}`, which nobody has seen", unseen.text));
+    }
     let harmless = name.starts_with("LC_") || HARMLESS.contains(&name);
     let no_pager = PAGERS.contains(&name) && matches!(value.known(), Some("" | "cat" | "/bin/cat" | "/usr/bin/cat"));
     if harmless || no_pager {

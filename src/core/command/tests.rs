@@ -3,6 +3,7 @@
 mod machine;
 mod platform;
 mod properties;
+mod review;
 mod services;
 mod userland;
 

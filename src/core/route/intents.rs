@@ -300,7 +300,9 @@ fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
 fn verbatim_args(call: Option<&str>, registry: &Registry) -> BTreeSet<String> {
     let spec = call.and_then(|call| registry.named(call)).map(|(_, _, spec)| spec);
     let args = spec.into_iter().flat_map(|spec| &spec.args);
-    args.filter(|(_, arg)| arg.kind == ArgKind::Content).map(|(name, _)| name.clone()).collect()
+    args.filter(|(_, arg)| matches!(arg.kind, ArgKind::Content | ArgKind::Command))
+        .map(|(name, _)| name.clone())
+        .collect()
 }
 
 fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<Does, String> {

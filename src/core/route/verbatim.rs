@@ -1,9 +1,12 @@
-//! The content that stands at the end of a message, taken as it was typed: a route looks at evened-out words, and what is
-//! written into a file must keep its spaces and lines.
+//! The content or command that stands at the end of a message, taken as it was typed: a route looks at evened-out words,
+//! and what is written into a file, or run, must keep its spaces and lines.
 
 /// What follows `before` in the original, where `before` is the beginning of the evened-out message: from there to the
 /// end, without the one space or line end that parts them, and out of its fence where it stands in one.
 pub(super) fn after(original: &str, before: &str) -> Option<String> {
+    if before.trim().is_empty() {
+        return Some(out_of_fence(original.trim()).to_owned());
+    }
     let start = end_of(original, before)?;
     let rest = original.get(start..)?;
     let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix(['\n', ' '])).unwrap_or(rest);
@@ -50,6 +53,8 @@ mod tests {
             ("write /a with b", "write /a with", Some("b")),
             ("write /ä:é", "write /ä:", Some("é")),
             ("write /a: x", "write /b:", None),
+            (" ps aux | grep \"a  b\" ", "", Some("ps aux | grep \"a  b\"")),
+            ("run  echo \"a  b\" ?", "run", Some(" echo \"a  b\" ?")),
         ];
         for (original, before, expected) in table {
             assert_eq!(after(original, before).as_deref(), expected, "{original:?}");

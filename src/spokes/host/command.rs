@@ -69,9 +69,16 @@ async fn run_line(host: &ThisHost, line: &str) -> Result<Outcome, Trouble> {
 fn content<'a>(program: &str, args: &[&'a str]) -> Result<(Vec<&'a str>, Option<File>), Trouble> {
     let (paths, others): (Vec<&str>, Vec<&str>) = args.iter().partition(|word| word.starts_with('/'));
     match paths.as_slice() {
-        [path] if CONTENT_READERS.contains(&program) => Ok((others, Some(super::file::open(path)?.file))),
+        [path] if CONTENT_READERS.contains(&program) && !is_the_kernels(path) => {
+            Ok((others, Some(super::file::open(path)?.file)))
+        }
         _ => Ok((args.to_vec(), None)),
     }
+}
+
+/// Nobody puts another file in the place of one that the kernel makes up; which of them hold secrets or never end was judged.
+fn is_the_kernels(path: &str) -> bool {
+    path.starts_with("/proc/") || path.starts_with("/sys/")
 }
 
 /// What is run, after everything was judged here once more.
@@ -94,6 +101,7 @@ fn checked(host: &ThisHost, line: &str) -> Result<Checked, Trouble> {
         Some(Judged::Argv(words)) => {
             let followed: Vec<String> = words.iter().map(|word| follow(word)).collect();
             followed.iter().try_for_each(|word| host.refuse_own(Path::new(word)))?;
+            followed.iter().try_for_each(|word| super::file::refuse_key_at(word))?;
             match proven(host.commands.judge(&quoted(&followed)))?.run {
                 Some(Judged::Argv(words)) => Ok(Checked::Argv(words)),
                 Some(Judged::Shell(_)) | None => {
@@ -117,6 +125,7 @@ fn proven(judged: Judgement) -> Result<Judgement, Trouble> {
 fn checked_path(host: &ThisHost, word: &str) -> Result<(), Trouble> {
     let real = follow(word);
     host.refuse_own(Path::new(&real))?;
+    super::file::refuse_key_at(&real)?;
     if real == word {
         return Ok(());
     }

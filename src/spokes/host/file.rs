@@ -115,6 +115,16 @@ fn refuse_second_name(meta: &Metadata, path: &Path) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// Refuses a word that names a key, for a program that will show it in its own way (`tac`, `base64`). What is no plain file
+/// or cannot be read holds nothing that a program could show.
+pub(super) fn refuse_key_at(word: &str) -> Result<(), Trouble> {
+    let path = Path::new(word);
+    if !path.is_absolute() || !path.metadata().is_ok_and(|meta| meta.is_file()) || word.starts_with("/proc/") {
+        return Ok(());
+    }
+    File::open(path).map_or(Ok(()), |file| refuse_key(&file, path))
+}
+
 /// Refuses a key by its content, whatever it is called: of a window inside it no mask could tell what it is.
 fn refuse_key(file: &File, path: &Path) -> Result<(), Trouble> {
     let mut head = [0; HEAD_BYTES];

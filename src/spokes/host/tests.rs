@@ -513,6 +513,13 @@ async fn a_line_that_needs_a_shell_runs_when_it_was_proven_whole() {
     assert_eq!(output("for i in 1 2; do echo \"n $i\"; done").await, (Some(json!(["n 1", "n 2"])), fine.clone()));
     assert_eq!(output("cat /nowhere 2>/dev/null || echo none").await, (Some(json!(["none"])), fine));
 
+    assert_eq!(
+        output("cat /proc/sys/kernel/ostype").await.0,
+        Some(json!(["Linux"])),
+        "the kernel's own files are read"
+    );
+    assert_eq!(output("type -t cd").await.0, Some(json!(["builtin"])), "a word of the shell is no program");
+
     let notes = machine.dir.path().join("notes.txt");
     let marker = machine.dir.path().join("marker");
     std::fs::write(&notes, "a\n").expect("a file can be written");
@@ -535,6 +542,13 @@ async fn a_shell_line_shows_no_file_that_nobody_named() {
     let run = |line: String| json!({ "action": "run", "target": machine.id, "line": line });
     let link = machine.dir.path().join("notes.txt");
     std::os::unix::fs::symlink("/etc/shadow", &link).expect("a link can be made");
+    let key = machine.dir.path().join("words.txt");
+    std::fs::write(&key, "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n").expect("a file can be written");
+    for reader in ["tac", "base64", "sed -n 2p", "rev"] {
+        for line in [format!("{reader} {}", key.display()), format!("{reader} {} | cat", key.display())] {
+            assert_eq!(machine.refused("host_command", run(line.clone())).await.code, Code::PolicyBlocked, "{line}");
+        }
+    }
     let folder = machine.dir.path().display();
     let lines = [
         format!("cat {} | wc -l", link.display()),

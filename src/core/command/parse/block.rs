@@ -9,6 +9,7 @@ use super::super::judgement::{Category, Finding};
 use super::super::script::Word;
 use super::command::{Reader, is_number};
 use super::scope::{VALUES_MAX, Value, is_own_variable};
+use super::word::of_unseen;
 
 impl Reader<'_> {
     pub(super) fn compound(&mut self, compound: &CompoundCommand) {
@@ -140,29 +141,18 @@ impl Reader<'_> {
 /// What a loop's variable can be: one of the words, where all are known; else what they have in common.
 fn loop_value(pieces: &[Word]) -> Value {
     let known: Option<Vec<String>> = pieces.iter().map(|piece| piece.known().map(str::to_owned)).collect();
-    match known {
-        Some(values) if !values.is_empty() && values.len() <= VALUES_MAX => Value::OneOf(values),
-        _ if pieces.is_empty() => Value::Unknown,
-        _ if pieces.iter().all(is_number) => Value::Number,
-        _ if pieces.iter().all(is_plain_word) => Value::Plain,
-        _ => starting(pieces).map_or(Value::Unknown, Value::Starting),
+    if let Some(values) = known
+        && !values.is_empty()
+        && values.len() <= VALUES_MAX
+    {
+        return Value::OneOf(values);
     }
-}
-
-fn is_plain_word(word: &Word) -> bool {
-    match word {
-        Word::Known(text) => !text.starts_with('-') && !text.contains([' ', '\t', '\n', '*', '?', '[']),
-        // The names that come of a pattern may hold blanks; output is split at them.
-        Word::Unseen(unseen) => unseen.plain && unseen.start.is_empty(),
-    }
-}
-
-/// What every name of one pattern begins with (`/var/log/*.log`).
-fn starting(pieces: &[Word]) -> Option<String> {
-    match pieces {
-        [Word::Unseen(unseen)] if unseen.plain && !unseen.start.is_empty() => Some(unseen.start.clone()),
-        _ => None,
-    }
+    let value = |piece: &Word| match piece {
+        Word::Known(text) => Value::OneOf(vec![text.clone()]),
+        Word::Unseen(unseen) => of_unseen(unseen),
+    };
+    let values = pieces.iter().map(value);
+    values.reduce(|all, value| all.join(&value)).unwrap_or(Value::Unknown)
 }
 
 fn is_arithmetic(op: ConditionalBinaryOp) -> bool {

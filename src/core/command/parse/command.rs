@@ -11,6 +11,7 @@ use shuck_ast::{
 use super::super::judgement::Finding;
 use super::super::output;
 use super::super::script::{Feed, Input, Script, Simple, Word};
+use super::super::table;
 use super::scope::{Scope, Value, is_own_variable};
 
 /// The most ways one command is written out where its variables have several values.
@@ -37,6 +38,12 @@ pub(super) struct Reader<'s> {
     /// Loops that are open around the present place.
     loops: u32,
     steps: u32,
+    /// Inside an assignment, where a shell neither splits nor looks for files.
+    pub(super) assigning: bool,
+    /// A loop or function was left in the middle: what is known of variables there is not followed.
+    jumps: bool,
+    /// Nothing but definitions of functions was read yet.
+    only_definitions: bool,
 }
 
 impl<'s> Reader<'s> {
@@ -50,6 +57,9 @@ impl<'s> Reader<'s> {
             programs: BTreeSet::new(),
             loops: 0,
             steps: 0,
+            assigning: false,
+            jumps: false,
+            only_definitions: true,
         }
     }
 
@@ -66,6 +76,11 @@ impl<'s> Reader<'s> {
         if self.script.findings.len() < COMMANDS_MAX {
             self.script.findings.push(finding);
         }
+    }
+
+    /// A file that the shell opens for reading, of whose name only a part is known.
+    pub(super) fn note_unseen_path(&mut self, written: &str) {
+        self.script.unseen_inputs.push(written.to_owned());
     }
 
     /// A file that the shell itself opens for reading.
@@ -105,7 +120,13 @@ impl<'s> Reader<'s> {
             let before = self.scope.clone();
             self.script.commands.truncate(commands);
             self.script.findings.truncate(findings);
+            if self.jumps {
+                self.scope.forget();
+            }
             self.maybe(&part);
+            if self.jumps {
+                self.scope.forget();
+            }
             if self.scope == before {
                 self.loops -= 1;
                 return;
@@ -173,10 +194,15 @@ impl<'s> Reader<'s> {
         let words: Vec<Vec<Word>> =
             std::iter::once(&simple.name).chain(&simple.args).flat_map(|word| self.word(word)).collect();
         let one_way = words.len() == simple.args.len() + 1;
-        if one_way { output::of(&words.concat(), input) } else { Feed::Unknown }
+        let name = simple.name.span.slice(self.source);
+        let is_function = self.scope.has_function(name) || self.scope.is_open(name);
+        if one_way && !is_function { output::of(&words.concat(), input) } else { Feed::Unknown }
     }
 
     fn command(&mut self, command: &Command) {
+        if !matches!(command, Command::Function(_)) {
+            self.only_definitions = false;
+        }
         match command {
             Command::Simple(simple) => self.simple(simple),
             Command::Builtin(builtin) => self.builtin(builtin),
@@ -217,7 +243,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A function's body is judged where it stands, with arguments that could be anything; its name is then a known one.
+    /// A function's body is judged where it stands, with arguments and an input that could be anything; its name is then a
+    /// known one. Only at the beginning of a line, where nothing before it can fail and leave the name to another program.
     pub(super) fn function(&mut self, function: &FunctionDef) {
         self.needs_shell();
         let mut names = function.static_names();
@@ -226,14 +253,23 @@ impl<'s> Reader<'s> {
             return;
         };
         let name = name.as_str().to_owned();
+        let is_tool = table::shipped().contains_key(&name) || self.scope.has_function(&name);
+        if !self.only_definitions || is_tool || !function.body.redirects.is_empty() {
+            self.unknown(&format!("defines the function `{name}` where it could be taken for something else"));
+        }
         self.scope.open(&name);
-        self.apart(|reader| {
-            // It runs later, when the variables may hold something else.
-            reader.scope.forget();
-            reader.statement(&function.body);
+        let jumps = self.jumps;
+        self.with_input(Input::Given(Feed::Unknown), |reader| {
+            reader.apart(|reader| {
+                // It runs later, when the variables may hold something else.
+                reader.scope.forget();
+                reader.command(&function.body.command);
+            });
         });
+        self.jumps = jumps;
         self.scope.close(&name);
         self.scope.define(&name);
+        self.only_definitions = true;
     }
 
     fn builtin(&mut self, builtin: &BuiltinCommand) {
@@ -249,6 +285,8 @@ impl<'s> Reader<'s> {
             return;
         }
         self.programs.insert((span.start.offset(), name.to_owned()));
+        self.jumps = true;
+        self.scope.forget();
         for word in first.iter().chain(rest) {
             self.word(word);
         }
@@ -257,17 +295,24 @@ impl<'s> Reader<'s> {
     /// `local`, `declare`, `readonly`, `export`: like plain assignments, where they set our own variables and no more.
     fn declaration(&mut self, declaration: &DeclClause) {
         self.needs_shell();
+        if declaration.variant.as_str() == "readonly" {
+            self.unknown("makes a variable read-only, so that setting it later may fail");
+        }
         let exports = declaration.variant.as_str() == "export";
         if exports || !declaration.assignments.is_empty() {
             self.unknown("changes the environment of later programs (export)");
         }
         for operand in &declaration.operands {
             match operand {
-                DeclOperand::Assignment(assignment) => self.assignment(assignment),
+                // A declaration may fail, and then the variable keeps what it held.
+                DeclOperand::Assignment(assignment) => {
+                    self.assignment(assignment);
+                    self.assign(assignment.target.name.as_str(), Value::Unknown);
+                }
                 DeclOperand::Name(reference) if reference.subscript.is_none() => {
                     self.assign(reference.name.as_str(), Value::Unknown);
                 }
-                DeclOperand::Flag(flag) if matches!(flag.span.slice(self.source), "-r" | "-a" | "-A") => {}
+                DeclOperand::Flag(flag) if matches!(flag.span.slice(self.source), "-a" | "-A") => {}
                 DeclOperand::Name(_) | DeclOperand::Flag(_) | DeclOperand::Dynamic(_) => {
                     self.unknown("declares a variable in a way that is not judged");
                 }
@@ -311,8 +356,11 @@ impl<'s> Reader<'s> {
         let name = words.first().and_then(Word::known).unwrap_or_default();
         if self.scope.is_open(name) {
             self.unknown(&format!("the function `{name}` calls itself"));
-        } else if self.scope.has_function(name) && settings.is_empty() {
+        } else if self.scope.has_function(name) {
             self.scope.forget();
+            if !settings.is_empty() {
+                self.unknown("sets variables before a function");
+            }
             return;
         }
         self.note_reading(&words);
@@ -325,10 +373,12 @@ impl<'s> Reader<'s> {
 
     /// `read x` sets `x`.
     fn note_reading(&mut self, words: &[Word]) {
-        if words.first().and_then(Word::known) != Some("read") {
+        let is_wrapper = |word: &&Word| matches!(word.known(), Some("command" | "builtin" | "-p" | "--"));
+        let wrappers = words.iter().take_while(is_wrapper).count();
+        if words.get(wrappers).and_then(Word::known) != Some("read") {
             return;
         }
-        for word in words.iter().skip(1) {
+        for word in words.iter().skip(wrappers + 1) {
             match word.known() {
                 Some(option) if option.starts_with('-') => {}
                 Some(value)

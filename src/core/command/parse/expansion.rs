@@ -2,21 +2,21 @@
 //! are read like all others; what can run commands in a hidden way (`${!x}`, `${x@P}`, arithmetic over text) is not judged.
 
 use shuck_ast::{
-    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, BourneParameterExpansion, ParameterExpansionSyntax,
-    ParameterOp, SourceText, StmtSeq, Subscript, VarRef, WordPart,
+    ArithmeticBinaryOp, ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, BourneParameterExpansion,
+    ParameterExpansionSyntax, ParameterOp, SourceText, StmtSeq, Subscript, VarRef, WordPart,
 };
 
 use super::super::script::{Feed, Word};
 use super::command::{Reader, is_number};
 use super::scope::Value;
-use super::word::Hidden;
+use super::word::{Hidden, hidden_variable};
 
 impl Reader<'_> {
     /// One part of a word that is not text: what is inside is read, and what may come of it is said.
     pub(super) fn expansion(&mut self, part: &WordPart, quoted: bool) -> Hidden {
         self.needs_shell();
-        let any = Hidden { many: !quoted, ..Hidden::default() };
-        let number = Hidden { plain: true, number: true, ..Hidden::default() };
+        let any = Hidden::anything(quoted);
+        let number = Hidden::digits();
         match part {
             WordPart::CommandSubstitution { body, .. } => self.output_of(body, quoted),
             WordPart::ProcessSubstitution { body, is_input } => {
@@ -26,13 +26,12 @@ impl Reader<'_> {
                 self.apart(|reader| reader.sequence(body));
                 Hidden { start: "/dev/fd/".to_owned(), plain: true, ..Hidden::default() }
             }
-            WordPart::ArithmeticExpansion { expression, expression_ast, .. } => {
+            WordPart::ArithmeticExpansion { expression_ast, .. } => {
                 match expression_ast {
                     Some(tree) => self.arithmetic(tree),
                     None => self.unknown("has an arithmetic expression that cannot be read"),
                 }
-                let minus = expression.slice(self.source).contains(['-', '~']);
-                Hidden { plain: !minus, number: !minus, ..Hidden::default() }
+                Hidden::integer()
             }
             WordPart::Length(reference) | WordPart::ArrayLength(reference) | WordPart::ArrayIndices(reference) => {
                 self.reference(reference);
@@ -40,7 +39,7 @@ impl Reader<'_> {
             }
             WordPart::ArrayAccess(reference) => {
                 self.reference(reference);
-                Hidden { many: true, ..Hidden::default() }
+                Hidden::anything(false)
             }
             WordPart::Parameter(parameter) => match &parameter.syntax {
                 ParameterExpansionSyntax::Bourne(bourne) => self.parameter(bourne, quoted),
@@ -74,30 +73,23 @@ impl Reader<'_> {
 
     fn refused(&mut self, reason: &str) -> Hidden {
         self.unknown(reason);
-        Hidden { many: true, ..Hidden::default() }
+        Hidden::anything(false)
     }
 
     fn parameter(&mut self, parameter: &BourneParameterExpansion, quoted: bool) -> Hidden {
-        let any = Hidden { many: !quoted, ..Hidden::default() };
+        let any = Hidden::anything(quoted);
         match parameter {
             BourneParameterExpansion::Access { reference } => {
                 self.reference(reference);
-                match (reference.subscript.is_some(), self.scope.value(reference.name.as_str())) {
-                    (true, _) => Hidden { many: true, ..Hidden::default() },
-                    (false, Value::Number) => Hidden { plain: true, number: true, ..Hidden::default() },
-                    (false, Value::Plain) => Hidden { plain: true, ..Hidden::default() },
-                    (false, Value::Starting(start)) => {
-                        Hidden { start, plain: true, many: !quoted, ..Hidden::default() }
-                    }
-                    (false, Value::OneOf(values)) if quoted => {
-                        Hidden { plain: values.iter().all(|v| !v.starts_with('-')), ..Hidden::default() }
-                    }
-                    (false, _) => any,
+                if reference.subscript.is_some() {
+                    return Hidden::anything(false);
                 }
+                let name = reference.name.as_str();
+                hidden_variable(name, &self.scope.value(name), quoted)
             }
             BourneParameterExpansion::Length { reference } | BourneParameterExpansion::Indices { reference } => {
                 self.reference(reference);
-                Hidden { plain: true, number: true, ..Hidden::default() }
+                Hidden::digits()
             }
             BourneParameterExpansion::Slice { reference, offset, length, .. } => {
                 self.reference(reference);
@@ -175,29 +167,44 @@ impl Reader<'_> {
                 feed = reader.prints(only, Feed::Unknown);
             }
         });
-        let number = feed == Feed::Numbers;
-        // A list of numbers is no number.
-        Hidden { plain: feed.is_plain(), number, many: !quoted, ..Hidden::default() }
+        let (plain, number) = (feed.is_plain(), feed == Feed::Numbers);
+        Hidden { plain, number, pieces: plain, ..Hidden::anything(quoted) }
     }
 
     /// Arithmetic evaluates the text of variables again, commands in subscripts among it: only numbers are safe.
     pub(super) fn arithmetic(&mut self, expression: &ArithmeticExprNode) {
         match &expression.kind {
             ArithmeticExpr::Number(text) => {
-                if text.slice(self.source).contains(['$', '`', '[']) {
+                let text = text.slice(self.source);
+                if text.contains(['$', '`', '[']) {
                     self.unknown("has an arithmetic expression that cannot be read");
+                }
+                if text.len() > 1 && text.starts_with('0') {
+                    self.may_fail();
                 }
             }
             ArithmeticExpr::Variable(name) => self.arithmetic_variable(name.as_str()),
             ArithmeticExpr::ShellWord(word) => {
+                self.may_fail();
                 if !self.word(word).iter().flatten().all(is_number) {
                     self.unknown("computes with what may not be a number, which would run commands hidden in it");
                 }
             }
             ArithmeticExpr::Indexed { .. } => self.unknown("computes with an element of a list"),
             ArithmeticExpr::Parenthesized { expression } => self.arithmetic(expression),
-            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => self.arithmetic(expr),
-            ArithmeticExpr::Binary { left, right, .. } => {
+            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => {
+                self.arithmetic(expr);
+                // `++` and `--` among them.
+                if let ArithmeticExpr::Variable(name) = &expr.kind {
+                    self.assign(name.as_str(), Value::Integer);
+                }
+            }
+            ArithmeticExpr::Binary { left, right, op } => {
+                let by_number = matches!(&right.kind, ArithmeticExpr::Number(text) if text.slice(self.source) != "0");
+                let divides = matches!(op, ArithmeticBinaryOp::Divide | ArithmeticBinaryOp::Modulo);
+                if (divides && !by_number) || *op == ArithmeticBinaryOp::Power {
+                    self.may_fail();
+                }
                 self.arithmetic(left);
                 self.arithmetic(right);
             }
@@ -209,17 +216,30 @@ impl Reader<'_> {
             ArithmeticExpr::Assignment { target, value, .. } => {
                 self.arithmetic(value);
                 match target {
-                    ArithmeticLvalue::Variable(name) => self.assign(name.as_str(), Value::Number),
+                    ArithmeticLvalue::Variable(name) => self.assign(name.as_str(), Value::Integer),
                     ArithmeticLvalue::Indexed { .. } => self.unknown("computes with an element of a list"),
                 }
             }
         }
     }
 
+    /// Arithmetic that fails drops the rest of its line, and a later line goes on with what was known before.
+    fn may_fail(&mut self) {
+        if self.source.contains('\n') {
+            self.unknown("computes in a way that may fail, with more lines behind it");
+        }
+    }
+
     fn arithmetic_variable(&mut self, name: &str) {
         let is_number = match self.scope.value(name) {
-            Value::Number => true,
-            Value::OneOf(values) => values.iter().all(|value| is_number(&Word::from(value.as_str()))),
+            Value::Integer => true,
+            Value::Number => {
+                self.may_fail();
+                true
+            }
+            Value::OneOf(values) => values
+                .iter()
+                .all(|value| is_number(&Word::from(value.as_str())) && (value == "0" || !value.starts_with('0'))),
             Value::Plain | Value::Starting(_) | Value::Unknown => false,
         };
         if !is_number {

@@ -9,7 +9,7 @@ mod scope;
 mod sitter;
 mod word;
 
-use shuck_parser::parser::Parser;
+use shuck_parser::parser::{ParseResult, Parser};
 use shuck_parser::{ShellDialect, ShellProfile};
 
 use super::script::Script;
@@ -23,8 +23,9 @@ const PARSER_STEPS_MAX: usize = 100_000;
 
 /// Reads a line that [`super::limits::problem`] has let pass. The error is a sentence for people.
 pub(super) fn read(line: &str) -> Result<Script, String> {
-    let profile = ShellProfile::native(ShellDialect::Bash);
-    let parsed = Parser::with_limits_and_profile(line, TREE_DEPTH_MAX, PARSER_STEPS_MAX, profile).parse();
+    let Some(parsed) = first_opinion(line) else {
+        return Err("the line cannot be read as a shell command".to_owned());
+    };
     if !parsed.is_ok() {
         let error = parsed.strict_error().to_string();
         return Err(format!("the line cannot be read as a shell command: {error}"));
@@ -40,10 +41,15 @@ pub(super) fn read(line: &str) -> Result<Script, String> {
     Ok(script)
 }
 
+/// The first parser's tree. A mistake of the parser's own must not end the bot (C-62): a panic in it is no tree.
+fn first_opinion(line: &str) -> Option<ParseResult> {
+    let profile = ShellProfile::native(ShellDialect::Bash);
+    let parse = || Parser::with_limits_and_profile(line, TREE_DEPTH_MAX, PARSER_STEPS_MAX, profile).parse();
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(parse)).ok()
+}
+
 /// Parses with both grammars and throws the trees away: what a judgement cannot be faster than. For the bench.
 #[cfg(any(test, feature = "testkit"))]
 pub(super) fn parse_only(line: &str) -> bool {
-    let profile = ShellProfile::native(ShellDialect::Bash);
-    let parsed = Parser::with_limits_and_profile(line, TREE_DEPTH_MAX, PARSER_STEPS_MAX, profile).parse();
-    parsed.is_ok() && sitter::parses(line)
+    first_opinion(line).is_some_and(|parsed| parsed.is_ok()) && sitter::parses(line)
 }

@@ -28,6 +28,11 @@ impl Reader<'_> {
                 None => self.word(word),
             },
             RedirectTarget::Heredoc(heredoc) => {
+                let body = heredoc.body.span.slice(self.source);
+                if heredoc.body.mode.expands() && body.contains("${") && body.contains('\'') {
+                    // There quotes are plain text to a shell, and quotes to both parsers.
+                    self.unknown("has quotes beside `${ }` in a here-document, which are not judged");
+                }
                 for part in &heredoc.body.parts {
                     self.here_document_part(&part.kind);
                 }
@@ -36,6 +41,7 @@ impl Reader<'_> {
         };
         let targets: Vec<Word> = target.into_iter().flatten().collect();
         let stdin = redirect.fd.is_none_or(|fd| fd == 0);
+        let becomes_input = (redirect.fd == Some(0)).then_some(Feed::Unknown);
         match redirect.kind {
             RedirectKind::Input => {
                 self.inputs(&targets);
@@ -47,7 +53,10 @@ impl Reader<'_> {
                 self.copies(&targets, "<&");
                 stdin.then_some(Feed::Unknown)
             }
-            RedirectKind::DupOutput => self.outputs(&targets, ">&", true),
+            RedirectKind::DupOutput => {
+                self.outputs(&targets, ">&", true);
+                becomes_input
+            }
             RedirectKind::Output => self.outputs(&targets, ">", false),
             RedirectKind::Clobber => self.outputs(&targets, ">|", false),
             RedirectKind::Append => self.outputs(&targets, ">>", false),
@@ -68,6 +77,7 @@ impl Reader<'_> {
                 Word::Known(path) => self.note_path(path),
                 Word::Unseen(unseen) if unseen.start == "/dev/fd/" => {}
                 Word::Unseen(unseen) if unseen.plain && !unseen.start.starts_with("/dev") && unseen.start.len() > 1 => {
+                    self.note_unseen_path(&unseen.text.clone());
                 }
                 Word::Unseen(unseen) => self.unknown(&format!("reads from `{}`, which nobody has seen", unseen.text)),
             }

@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Value {
     /// One of these texts.
     OneOf(Vec<String>),
-    /// A whole number.
+    /// Digits.
     Number,
-    /// Text that does not begin with `-`, and is one word.
+    /// A whole number, which may be negative.
+    Integer,
+    /// Text of which, split at blanks, no piece begins with `-`.
     Plain,
     /// Text that begins like this, which is no `-`; blanks may be in it.
     Starting(String),
@@ -41,9 +43,8 @@ impl Scope {
             return value.clone();
         }
         match name {
-            "?" | "$" | "#" | "!" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
-            | "EPOCHSECONDS" => Value::Number,
-            "HOME" | "PWD" | "USER" | "LOGNAME" | "HOSTNAME" | "SHELL" => Value::Plain,
+            "?" | "$" | "#" => Value::Number,
+            "HOME" | "PWD" | "USER" | "LOGNAME" | "HOSTNAME" | "SHELL" => Value::Starting(String::new()),
             _ => Value::Unknown,
         }
     }
@@ -53,7 +54,7 @@ impl Scope {
     }
 
     pub(super) fn has_function(&self, name: &str) -> bool {
-        self.functions.contains(name) && !self.open.contains(name)
+        self.functions.contains(name)
     }
 
     pub(super) fn is_open(&self, function: &str) -> bool {
@@ -86,11 +87,11 @@ impl Scope {
 
 impl Value {
     /// What a variable is that holds this or the other.
-    fn join(&self, other: &Self) -> Self {
+    pub(super) fn join(&self, other: &Self) -> Self {
         if self == other {
             self.clone()
         } else if self.is_number() && other.is_number() {
-            Self::Number
+            if self.is_integer() || other.is_integer() { Self::Integer } else { Self::Number }
         } else if self.is_plain() && other.is_plain() {
             Self::Plain
         } else {
@@ -98,9 +99,13 @@ impl Value {
         }
     }
 
+    fn is_integer(&self) -> bool {
+        *self == Self::Integer
+    }
+
     fn is_number(&self) -> bool {
         match self {
-            Self::Number => true,
+            Self::Number | Self::Integer => true,
             Self::OneOf(values) => {
                 values.iter().all(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()))
             }
@@ -109,11 +114,13 @@ impl Value {
     }
 
     fn is_plain(&self) -> bool {
-        let is_word = |value: &String| !value.starts_with('-') && !value.contains([' ', '\t', '\n', '*', '?', '[']);
+        let is_word = |value: &String| {
+            !value.is_empty() && !value.starts_with('-') && !value.contains([' ', '\t', '\n', '*', '?', '['])
+        };
         match self {
             Self::Number | Self::Plain => true,
             Self::OneOf(values) => values.iter().all(is_word),
-            Self::Starting(_) | Self::Unknown => false,
+            Self::Integer | Self::Starting(_) | Self::Unknown => false,
         }
     }
 }

@@ -6,7 +6,7 @@ use shuck_ast::{
 };
 
 use super::super::script::{Unseen, Word};
-use super::command::{Reader, is_number};
+use super::command::Reader;
 use super::scope::{VALUES_MAX, Value};
 
 /// A word while it is put together.
@@ -14,68 +14,108 @@ use super::scope::{VALUES_MAX, Value};
 pub(super) struct Draft {
     text: String,
     unseen: Option<Unseen>,
+    /// Something stands in it for certain, so that what comes does not begin the word.
+    solid: bool,
 }
 
 impl Draft {
     fn push(&mut self, text: &str) {
-        match &mut self.unseen {
-            None => self.text.push_str(text),
-            Some(unseen) => unseen.number = unseen.number && text.is_empty(),
+        if let Some(unseen) = &mut self.unseen {
+            unseen.plain = unseen.plain && (self.solid || !text.starts_with('-'));
+            unseen.pieces = unseen.pieces && !text.contains(BREAKING);
+            unseen.number = unseen.number && text.is_empty();
+        } else {
+            self.text.push_str(text);
         }
+        self.solid = self.solid || !text.is_empty();
     }
 
     /// From here on the word is not known.
     fn hide(&mut self, part: &Hidden) {
-        match &mut self.unseen {
-            Some(unseen) => {
-                unseen.many = unseen.many || part.many;
-                unseen.number = false;
-                // One word may become several, and the later ones begin with anything.
-                unseen.plain = unseen.plain && (part.plain || !part.many);
-                if part.many && !part.keeps_start {
-                    unseen.start.clear();
-                }
-            }
-            None => {
-                let own_start = !self.text.is_empty() && !self.text.starts_with('-');
-                let plain = if part.many && !part.keeps_start {
-                    part.plain
-                } else {
-                    own_start || (self.text.is_empty() && part.plain)
-                };
-                let start =
-                    if part.many && !part.keeps_start { String::new() } else { format!("{}{}", self.text, part.start) };
-                self.unseen = Some(Unseen {
-                    text: String::new(),
-                    start,
-                    plain,
-                    number: part.number && self.text.is_empty(),
-                    many: part.many,
-                });
-            }
-        }
+        let splits = part.many && !part.keeps_start;
+        let before = self.unseen.take().unwrap_or_else(|| Unseen {
+            text: String::new(),
+            start: self.text.clone(),
+            plain: !self.text.starts_with('-'),
+            number: self.text.is_empty() && !self.solid,
+            many: false,
+            pieces: !self.text.contains(BREAKING),
+        });
+        let begins = self.solid || part.plain;
+        let start = match (splits, self.solid) {
+            (true, _) => String::new(),
+            (false, true) => before.start,
+            (false, false) => part.start.clone(),
+        };
+        self.unseen = Some(Unseen {
+            text: String::new(),
+            start: if self.solid && !splits && before.text.is_empty() && !before.many {
+                format!("{start}{}", self.known_more(part))
+            } else {
+                start
+            },
+            plain: before.plain && begins && (!splits || part.pieces),
+            number: before.number && part.number,
+            many: before.many || part.many,
+            pieces: before.pieces && part.pieces,
+        });
+        self.solid = self.solid || !part.may_be_empty;
+    }
+
+    /// What a hidden part that follows known text alone is known to begin with.
+    fn known_more(&self, part: &Hidden) -> String {
+        if self.unseen.is_none() { part.start.clone() } else { String::new() }
     }
 }
 
+/// What a shell splits a word at, or takes for a pattern.
+const BREAKING: [char; 6] = [' ', '\t', '\n', '*', '?', '['];
+
 /// A part of a word that is put in place when the line runs.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "four things that are known or not, independent of each other")]
+#[expect(clippy::struct_excessive_bools, reason = "things that are known or not, independent of each other")]
 pub(super) struct Hidden {
     /// What it begins with.
     pub(super) start: String,
+    /// It does not begin with `-`.
     pub(super) plain: bool,
+    /// A whole number.
     pub(super) number: bool,
+    /// It may become several words, or none.
     pub(super) many: bool,
     /// It may become several words, but each begins with what stands before it (patterns and braces, not blanks in a
     /// variable).
     pub(super) keeps_start: bool,
+    /// Split at blanks, no piece of it begins with `-`.
+    pub(super) pieces: bool,
+    /// It may be nothing at all.
+    pub(super) may_be_empty: bool,
+}
+
+impl Hidden {
+    /// Any text: one word in quotes, any number of words without.
+    pub(super) fn anything(quoted: bool) -> Self {
+        Self { many: !quoted, may_be_empty: true, ..Self::default() }
+    }
+
+    /// A number that may be negative; never empty.
+    pub(super) fn integer() -> Self {
+        Self { number: true, ..Self::default() }
+    }
+
+    /// Digits; never empty.
+    pub(super) fn digits() -> Self {
+        Self { plain: true, number: true, pieces: true, ..Self::default() }
+    }
 }
 
 impl Reader<'_> {
     /// What a word can be: one or more ways, each with the words it comes to. Commands inside it are read, too.
     pub(super) fn word(&mut self, word: &SyntaxWord) -> Vec<Vec<Word>> {
         let written = word.span.slice(self.source).to_owned();
-        if let Some(words) = self.whole_variable(word) {
+        if !self.assigning
+            && let Some(words) = self.whole_variable(word)
+        {
             return words;
         }
         let mut drafts = vec![Draft::default()];
@@ -158,7 +198,12 @@ impl Reader<'_> {
                 | WordPart::PrefixMatch { .. }
                 | WordPart::ProcessSubstitution { .. }
                 | WordPart::Transformation { .. }) => {
-                    let hidden = self.expansion(other, quoted);
+                    let written = part.span.slice(self.source);
+                    if quoted && written.starts_with("${") && written.contains('\'') {
+                        // There quotes are plain text to a shell, and quotes to both parsers.
+                        self.unknown("has quotes inside \"${ }\", which are not judged");
+                    }
+                    let hidden = self.expansion(other, quoted || self.assigning);
                     for draft in drafts.iter_mut() {
                         draft.hide(&hidden);
                     }
@@ -174,6 +219,8 @@ impl Reader<'_> {
             for draft in drafts.iter_mut() {
                 draft.hide(&home);
             }
+            let rest = raw.split_once('/').map_or("", |(_, rest)| rest);
+            self.literal(rest, quoted, false, None, drafts);
             return;
         }
         let mut text = String::new();
@@ -189,11 +236,12 @@ impl Reader<'_> {
                     Some((_, next)) => text.push(next),
                     None => text.push('\\'),
                 },
-                '*' | '?' | '[' if !quoted && (c != '[' || raw.get(at..).is_some_and(|rest| rest.contains(']'))) => {
+                // In an assignment a pattern stays as it is; `[` alone is a program.
+                '*' | '?' | '[' if !quoted && !self.assigning && raw != "[" => {
                     self.hidden_names(&text, drafts);
                     return;
                 }
-                '{' if !quoted && brace == Some(at) => {
+                '{' if !quoted && !self.assigning && brace == Some(at) => {
                     self.hidden_names(&text, drafts);
                     return;
                 }
@@ -231,6 +279,7 @@ impl Reader<'_> {
     fn variable(&mut self, name: &str, quoted: bool, drafts: &mut Vec<Draft>) {
         self.needs_shell();
         self.check_name(name);
+        let quoted = quoted || self.assigning;
         let value = self.scope.value(name);
         if let Value::OneOf(values) = &value
             && values.iter().all(|text| quoted || is_safe(text))
@@ -288,17 +337,23 @@ impl Reader<'_> {
         self.assign(&name, value);
     }
 
-    /// What a variable holds after `name=WORD`: there blanks and patterns stay as they are.
+    /// What a word is in an assignment, where blanks and patterns stay as they are.
+    fn assigned_words(&mut self, word: &SyntaxWord) -> Vec<Word> {
+        let before = std::mem::replace(&mut self.assigning, true);
+        let words = self.word(word).into_iter().flatten().collect();
+        self.assigning = before;
+        words
+    }
+
+    /// What a variable holds after `name=WORD`.
     fn assigned(&mut self, word: &SyntaxWord) -> Value {
-        let words: Vec<Word> = self.word(word).into_iter().flatten().collect();
+        let words = self.assigned_words(word);
         let known: Option<Vec<String>> = words.iter().map(|word| word.known().map(str::to_owned)).collect();
-        let plain = |word: &Word| matches!(word, Word::Unseen(unseen) if unseen.plain && !unseen.many);
-        match known {
-            Some(texts) if !texts.is_empty() => Value::OneOf(texts),
-            Some(_) => Value::OneOf(vec![String::new()]),
-            None if words.iter().all(is_number) => Value::Number,
-            None if words.iter().all(plain) => Value::Plain,
-            None => Value::Unknown,
+        match (known, words.as_slice()) {
+            (Some(texts), _) if !texts.is_empty() => Value::OneOf(texts),
+            (Some(_), _) => Value::OneOf(vec![String::new()]),
+            (None, [Word::Unseen(unseen)]) => of_unseen(unseen),
+            (None, _) => Value::Unknown,
         }
     }
 
@@ -311,11 +366,12 @@ impl Reader<'_> {
                 self.unknown("sets a list before a program");
                 continue;
             };
-            let value = self.word(word).into_iter().flatten().next().unwrap_or(Word::Known(String::new()));
+            let values = self.assigned_words(word);
             if assignment.append || assignment.target.subscript.is_some() {
                 self.unknown("changes a variable before a program");
             }
-            settings.push((assignment.target.name.as_str().to_owned(), value));
+            let name = assignment.target.name.as_str();
+            settings.extend(values.into_iter().map(|value| (name.to_owned(), value)));
         }
         settings
     }
@@ -338,16 +394,30 @@ impl Reader<'_> {
     }
 }
 
-fn hidden_variable(name: &str, value: &Value, quoted: bool) -> Hidden {
-    let many = matches!(name, "@" | "*") || (!quoted && matches!(value, Value::Unknown | Value::OneOf(_)));
+/// What a variable holds that was set to this, or to an item of a loop that is this.
+pub(super) fn of_unseen(unseen: &Unseen) -> Value {
+    match unseen {
+        Unseen { number: true, plain: true, .. } => Value::Number,
+        Unseen { number: true, .. } => Value::Integer,
+        Unseen { plain: true, pieces: true, .. } => Value::Plain,
+        Unseen { plain: true, start, .. } => Value::Starting(start.clone()),
+        Unseen { .. } => Value::Unknown,
+    }
+}
+
+pub(super) fn hidden_variable(name: &str, value: &Value, quoted: bool) -> Hidden {
+    let anything = Hidden::anything(quoted && !matches!(name, "@" | "*"));
     match value {
-        Value::Number => Hidden { plain: true, number: true, ..Hidden::default() },
-        Value::Plain => Hidden { plain: true, many, ..Hidden::default() },
-        Value::Starting(start) => Hidden { start: start.clone(), plain: true, many, ..Hidden::default() },
-        Value::OneOf(values) => {
-            Hidden { plain: quoted && values.iter().all(|v| !v.starts_with('-')), many, ..Hidden::default() }
+        Value::Number => Hidden::digits(),
+        Value::Integer => Hidden::integer(),
+        Value::Plain => Hidden { plain: true, pieces: true, ..anything },
+        Value::Starting(start) => {
+            Hidden { start: start.clone(), plain: true, may_be_empty: start.is_empty(), ..anything }
         }
-        Value::Unknown => Hidden { many, ..Hidden::default() },
+        Value::OneOf(values) => {
+            Hidden { plain: quoted && values.iter().all(|value| !value.starts_with('-')), ..anything }
+        }
+        Value::Unknown => anything,
     }
 }
 

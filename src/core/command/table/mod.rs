@@ -112,6 +112,8 @@ pub(super) struct Usage {
     pub(super) write: Option<(String, Risk)>,
     /// May stand without a sub-command.
     pub(super) bare: bool,
+    /// A sub-command only right behind the tool, not behind a group.
+    pub(super) first_only: bool,
     /// Whatever a word says, no option of it acts.
     pub(super) any_words: bool,
     /// The operand, counted from 1, that is written to.
@@ -143,6 +145,8 @@ pub(super) struct Usage {
     pub(super) passes: Option<(Vec<String>, usize)>,
     /// What it reads goes to somebody else (`openssl s_client`).
     pub(super) sends_input: bool,
+    /// Its words go to another machine, so that none may hold what a file or a command says.
+    pub(super) sends_words: bool,
     pub(super) settings_allowed: Vec<String>,
     /// Words behind which another command of the same tool begins (`virsh list \; destroy x`).
     pub(super) separators: Vec<String>,

@@ -42,6 +42,7 @@ pub(in super::super) enum Inspect {
     Ps,
     Tar,
     Test,
+    Printf,
     Env,
     Date,
 }
@@ -89,6 +90,7 @@ pub(super) struct RawUsage {
     sub: BTreeMap<String, RawUsage>,
     write: Option<String>,
     bare: bool,
+    first_only: bool,
     any_words: bool,
     output_operand: Option<usize>,
     operands_max: Option<usize>,
@@ -116,6 +118,7 @@ pub(super) struct RawUsage {
     passes: Option<String>,
     passes_operands: usize,
     sends_input: bool,
+    sends_words: bool,
     /// Words behind which another command of the same tool begins.
     separators: String,
     /// Options whose value is `KEY=VALUE`, and the keys that are harmless.
@@ -183,6 +186,7 @@ impl RawUsage {
             number_option: self.number_option,
             write: self.write.as_deref().map(split_risk).transpose()?,
             bare: self.bare,
+            first_only: self.first_only,
             any_words: self.any_words,
             output_operand: self.output_operand,
             operands_max,
@@ -205,6 +209,7 @@ impl RawUsage {
             }),
             passes: self.passes.as_deref().map(|options| (words(options), self.passes_operands)),
             sends_input: self.sends_input,
+            sends_words: self.sends_words,
             separators: words(&self.separators),
             settings_allowed: words(&self.settings_allowed).iter().map(|key| key.to_lowercase()).collect(),
             rewrite: self.rewrite.map(RawRewrite::build).transpose()?,

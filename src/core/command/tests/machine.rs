@@ -155,7 +155,7 @@ const REASONS: &[(&str, &str)] = &[
         "sends another method in a header (X-HTTP-Method-Override: DELETE)",
     ),
     ("curl --out /tmp/x http://localhost/", "the option --out (--output) of `curl` is not known to only read"),
-    (r#"curl -A "$(cat k)" http://localhost/"#, "the value of -A is not known before it runs"),
+    (r#"curl -A "$(cat k)" http://localhost/"#, "`\"$(cat k)\"` could send what it holds to somebody (curl)"),
     ("wget http://localhost/x", "saves what it fetches (wget)"),
     ("http GET localhost:8080/", "sends its standard input; write --ignore-stdin (http GET)"),
     ("tcpdump -c 10 -z /tmp/x.sh -w /dev/null", "runs /tmp/x.sh (tcpdump -z)"),

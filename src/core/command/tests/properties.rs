@@ -201,6 +201,36 @@ fn hostile_lines_end_on_a_small_stack() {
     assert!(judged.expect("a thread starts").join().expect("no line overflows the stack"));
 }
 
+#[test]
+fn no_character_ends_the_process() {
+    // The second parser's scanner once read beyond a table of the C library's.
+    let places = [
+        "@",
+        "@ls",
+        "ls @",
+        "$@x",
+        "${@}",
+        "${x@}",
+        "<<@\n@\n",
+        "$(@)",
+        "@=1",
+        "\"@",
+        "{@,@}",
+        "a@()",
+        "[[ a =~ @ ]]",
+        "$'@",
+        "`@`",
+        "#@",
+        "((@",
+        "$@",
+    ];
+    for c in ['\u{e4}', '\u{2192}', '\u{d7ff}', '\u{e000}', '\u{ffff}', '\u{1d11e}', '\u{aaaaa}', '\u{10ffff}'] {
+        for place in places {
+            assert!(!judge(&place.replace('@', &c.to_string())).reason.is_empty());
+        }
+    }
+}
+
 /// Pieces of shell that parsers stumble over.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
