@@ -26,6 +26,9 @@ const LOOPS_MAX: u32 = 4;
 /// The most statements that are read, those read twice counted twice.
 const STEPS_MAX: u32 = 4_000;
 
+/// The most words that are written out for one command in all its ways.
+const VARIANT_WORDS_MAX: usize = 1_000;
+
 /// The most commands a script may come to, variants among them.
 const COMMANDS_MAX: usize = 1_000;
 
@@ -345,7 +348,7 @@ impl<'s> Reader<'s> {
         let settings = self.settings(&simple.assignments);
         let mut variants: Vec<Vec<Word>> = vec![Vec::new()];
         for word in std::iter::once(&simple.name).chain(&simple.args) {
-            variants = times(&variants, self.word(word));
+            variants = times(variants, self.word(word));
         }
         for words in variants {
             self.one_command(settings.clone(), words);
@@ -391,12 +394,18 @@ impl<'s> Reader<'s> {
 }
 
 /// Every way to go on from each of `variants`. Too many are not written out: the last words become unknown.
-fn times(variants: &[Vec<Word>], alternatives: Vec<Vec<Word>>) -> Vec<Vec<Word>> {
-    let alternatives = if variants.len().saturating_mul(alternatives.len()) > VARIANTS_MAX {
-        vec![vec![Word::any("$...")]]
-    } else {
-        alternatives
-    };
+fn times(mut variants: Vec<Vec<Word>>, mut alternatives: Vec<Vec<Word>>) -> Vec<Vec<Word>> {
+    let words = variants.first().map_or(0, Vec::len);
+    let ways = variants.len().saturating_mul(alternatives.len());
+    if ways > VARIANTS_MAX || (alternatives.len() > 1 && ways.saturating_mul(words) > VARIANT_WORDS_MAX) {
+        alternatives = vec![vec![Word::any("$...")]];
+    }
+    if let [only] = alternatives.as_slice() {
+        for variant in &mut variants {
+            variant.extend_from_slice(only);
+        }
+        return variants;
+    }
     let extend = |variant: &Vec<Word>, more: &Vec<Word>| variant.iter().chain(more).cloned().collect();
     variants.iter().flat_map(|variant| alternatives.iter().map(move |more| extend(variant, more))).collect()
 }
