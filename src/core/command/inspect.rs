@@ -26,7 +26,7 @@ pub(super) fn look(inspect: Inspect, case: &Case<'_, '_>) -> Finding {
             let sandboxed = case.parsed.has("--sandbox");
             little_program(case, &|script| little::sed::judge(script, sandboxed))
         }
-        Inspect::Psql => statements(case, 0, inner::client::psql),
+        Inspect::Psql => statements(case, 0, inner::client::psql).and(connection(case)),
         Inspect::Mysql => statements(case, 0, inner::client::mysql),
         Inspect::Sqlite => statements(case, 1, inner::client::sqlite),
         Inspect::Mongo => statements(case, 0, inner::mongo::judge).and(mongo_scripts(case)),
@@ -67,6 +67,21 @@ fn statements(case: &Case<'_, '_>, operands_before: usize, judge: fn(&str) -> Re
         None => Finding::unknown(format!("what `{}` runs is not known before it runs", case.name)),
     });
     judged.fold(Finding::reads(), Finding::and).by_content()
+}
+
+/// What `psql` connects to may hold settings that load code or name programs; these few do not.
+fn connection(case: &Case<'_, '_>) -> Finding {
+    const HARMLESS: [&str; 8] =
+        ["host", "hostaddr", "port", "dbname", "user", "connect_timeout", "sslmode", "application_name"];
+    let texts = case.parsed.operands.iter().filter_map(|(_, word)| word.known());
+    let named = case.parsed.options.iter().filter(|given| matches!(given.name.as_str(), "-d" | "--dbname"));
+    let texts = texts.chain(named.filter_map(|given| given.value.as_ref().and_then(Word::known)));
+    let settings = texts.flat_map(|text| text.split(|c: char| c.is_whitespace() || c == '?' || c == '&'));
+    let mut keys = settings.filter_map(|setting| setting.split_once('=')).map(|(key, _)| key);
+    match keys.find(|key| !HARMLESS.contains(key)) {
+        Some(key) => Finding::unknown(format!("sets {key} for the connection, which may load code (psql)")),
+        None => Finding::reads(),
+    }
 }
 
 /// One operand is the database; any other is a script.
@@ -200,6 +215,14 @@ fn tar(case: &Case<'_, '_>) -> Finding {
     let Some(Word::Known(first)) = case.words.first() else {
         return Finding::unknown("what `tar` does is not known before it runs".to_owned());
     };
+    // `host:file` is fetched by rsh or ssh.
+    let remote = |text: &str| text.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'));
+    if !case.parsed.has("--force-local")
+        && let Some(word) =
+            case.words.iter().filter_map(Word::known).find(|word| remote(word.trim_start_matches("--file=")))
+    {
+        return Finding::unknown(format!("fetches {word} from another machine (tar)"));
+    }
     if first.starts_with('-') {
         let lists = case.parsed.has("-t") || case.parsed.has("--list");
         return if lists { Finding::reads() } else { packs() };

