@@ -1,6 +1,6 @@
 //! What a command can do: intent, risk, whether it ends, why, and what to run instead. Total and deterministic, with no
-//! model and no I/O. The line is parsed by two grammars that must agree ([`parse`]), every command that it can come to is
-//! judged against tables of tools ([`table`], `tables/*.toml`), and what is not known is taken for a write. Nothing here
+//! model and no I/O. The line is parsed by two grammars that must agree (`parse`), every command that it can come to is
+//! judged against tables of tools (`table`, `tables/*.toml`), and what is not known is taken for a write. Nothing here
 //! runs anything. See `README.md` beside this file.
 
 mod args;

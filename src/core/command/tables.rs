@@ -26,7 +26,7 @@ impl Tables {
         table::with_additions(additions).map(|tools| Self { own: Some(tools) }).map_err(TablesError)
     }
 
-    /// Judges a command line; see [`super::judge`].
+    /// Judges a command line; see [`super::judge()`].
     pub fn judge(&self, line: &str) -> Judgement {
         judge_with(self.own.as_ref().unwrap_or_else(|| table::shipped()), line, true)
     }
