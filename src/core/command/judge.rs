@@ -255,6 +255,11 @@ impl Case<'_, '_> {
             found =
                 found.and(Finding::unknown(format!("`{}` begins another command of `{}`", word.shown(), self.name)));
         }
+        let texts = || self.chain.iter().flat_map(|usage| &usage.refuses_text);
+        if let Some(word) = self.words.iter().find(|word| texts().any(|text| word.shown().contains(text.as_str()))) {
+            found =
+                found.and(Finding::unknown(format!("`{}` may run or fetch something ({})", word.shown(), self.name)));
+        }
         if self.usage.any_words {
             return found;
         }

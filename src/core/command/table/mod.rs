@@ -150,6 +150,8 @@ pub(super) struct Usage {
     pub(super) settings_allowed: Vec<String>,
     /// Words behind which another command of the same tool begins (`virsh list \; destroy x`).
     pub(super) separators: Vec<String>,
+    /// Texts that no word may hold (`git log --format=%G?` runs a program).
+    pub(super) refuses_text: Vec<String>,
     pub(super) rewrite: Option<Rewrite>,
 }
 

@@ -121,6 +121,8 @@ pub(super) struct RawUsage {
     sends_words: bool,
     /// Words behind which another command of the same tool begins.
     separators: String,
+    /// Texts that no word may hold.
+    refuses_text: String,
     /// Options whose value is `KEY=VALUE`, and the keys that are harmless.
     settings: String,
     settings_allowed: String,
@@ -211,6 +213,7 @@ impl RawUsage {
             sends_input: self.sends_input,
             sends_words: self.sends_words,
             separators: words(&self.separators),
+            refuses_text: words(&self.refuses_text),
             settings_allowed: words(&self.settings_allowed).iter().map(|key| key.to_lowercase()).collect(),
             rewrite: self.rewrite.map(RawRewrite::build).transpose()?,
         })
