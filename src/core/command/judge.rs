@@ -300,7 +300,7 @@ impl Case<'_, '_> {
         Finding::unknown(format!("sets {shown}, which may run a program ({} {option})", self.name))
     }
 
-    /// What it reads goes to the other side: harmless where that is nothing, or words of the line itself.
+    /// What it reads goes to the other side: harmless where that is nothing.
     fn of_sending(&self) -> Finding {
         let harmless = match self.input {
             Input::Terminal => self.usage.runs.is_some(),
