@@ -2,6 +2,7 @@
 
 mod audit;
 mod classify;
+mod policy;
 mod replay;
 mod run;
 mod setup;
@@ -64,6 +65,17 @@ enum Command {
     Audit {
         #[command(subcommand)]
         command: audit::AuditCommand,
+    },
+    /// Check the policies, the access file and the tables of expected decisions
+    Policy {
+        #[command(subcommand)]
+        command: policy::PolicyCommand,
+    },
+    /// Ask the policies who may do something: `who can decide high on host:web-1`
+    Who {
+        /// What, as in the console: `can write on production`
+        #[arg(required = true)]
+        words: Vec<String>,
     },
     /// Say what commands can do: one command a line on standard input, one answer a line; runs nothing
     Classify(ClassifyArgs),
@@ -150,6 +162,8 @@ pub fn main() -> ExitCode {
         Some(Command::Replay { file }) => replay::run(&cli.run, &file),
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
+        Some(Command::Policy { command }) => policy::run(&cli.run, &command),
+        Some(Command::Who { words }) => policy::who(&cli.run, &words),
         #[cfg(feature = "host")]
         Some(Command::Spoke { name, keep_out, commands }) => spoke::serve(name, keep_out, commands.as_deref()),
     };

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::setup::Setup;
+use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
-use crate::access::ConsoleOwner;
+use crate::access::Owner;
 use crate::replay::{header, play};
 use crate::store::{Store, sqlite_url};
 
@@ -24,8 +24,10 @@ pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
         .with_context(|| format!("cannot read the recording {}", file.display()))
         .map_err(Failed::Usage)?;
     let header = header(&first).with_context(|| file.display().to_string()).map_err(Failed::Usage)?;
-    let rights = Box::new(ConsoleOwner::new(header.owner.platform, header.owner.id));
-    let world = setup.world(rights, Box::new(Vec::new));
+    // One set for the whole recording: a file that changes meanwhile must not change what is decided.
+    let owner = Owner::new(header.owner.platform, header.owner.id);
+    let rights = access_sources(&setup.config).access(Some(owner)).map_err(|error| Failed::Usage(error.into()))?;
+    let world = setup.world(Box::new(rights), Box::new(Vec::new));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     runtime.block_on(async {

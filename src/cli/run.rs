@@ -10,9 +10,9 @@ use countersign_core::env::SpokeStatus;
 use countersign_core::port::Ended;
 use tokio_util::sync::CancellationToken;
 
-use super::setup::Setup;
+use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
-use crate::access::{ConsoleOwner, OsUser};
+use crate::access::{LiveAccess, OsUser, Owner};
 use crate::clock::fresh_id;
 use crate::config::{Config, DataLock, lock_data_dir};
 use crate::engine::{Engine, Parts, Watch};
@@ -47,6 +47,8 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 
 fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
     let setup = Setup::read(args)?;
+    // Read here only to be refused here: before anything is made.
+    access_sources(&setup.config).access(None)?;
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
     let user = OsUser::of_this_process()?;
     let lock = lock_data_dir(&setup.data_dir)?;
@@ -78,12 +80,16 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
     let health = Arc::clone(&spokes);
     let (platform, person) = wired.console_owner.clone();
-    let rights = Box::new(ConsoleOwner::new(platform, person));
-    let world = prepared.setup.world(rights, Box::new(move || health.health().into_iter().map(status).collect()));
+    let access = LiveAccess::open(access_sources(&prepared.setup.config), Some(Owner::new(platform, person)));
+    let access = access.map_err(|error| Failed::Usage(error.into()))?;
+    let following = tokio::spawn(access.clone().follow());
+    let world =
+        prepared.setup.world(Box::new(access), Box::new(move || health.health().into_iter().map(status).collect()));
     let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max, watch });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
     let ended = engine.run(stop).await;
+    following.abort();
     spokes.shutdown().await;
     let ran = ended.map_err(Failed::Internal)?;
     if let Some(line) = ran.left.and_then(still_open) {

@@ -13,6 +13,7 @@ use countersign_core::secrets::Mask;
 use countersign_core::tool::Registry;
 
 use super::RunArgs;
+use crate::access::Sources;
 use crate::config::{Config, LoadOptions, Override};
 use crate::engine::{SpokesView, World};
 use crate::telemetry;
@@ -43,6 +44,11 @@ pub(super) fn configuration(args: &RunArgs) -> anyhow::Result<(Config, LoadOptio
     let options = LoadOptions::from_process(args.config.clone(), data.into_iter().collect())
         .context("failed to find the working directory")?;
     Ok((Config::load(&options)?, options))
+}
+
+/// Where rights come from.
+pub(super) fn access_sources(config: &Config) -> Sources {
+    Sources { file: config.access.file.clone(), policies: config.access.policies.clone() }
 }
 
 impl Setup {
@@ -99,6 +105,8 @@ fn own_paths(config: &Config, config_file: Option<PathBuf>, data: &Path) -> Vec<
         config.intents.file.clone(),
         config.commands.file.clone(),
         config.tools.dir.clone(),
+        config.access.file.clone(),
+        config.access.policies.clone(),
         database,
         Some(data.to_owned()),
     ];

@@ -14,4 +14,4 @@ pub use data::{DataLock, lock_data_dir};
 pub use error::{ConfigError, Line, Problem};
 pub use load::{LoadOptions, Override};
 pub use secret::Secret;
-pub use sections::{Config, Intents, Limits, Log, LogFormat, Metrics, Spoke, Store, Tools};
+pub use sections::{Access, Config, Intents, Limits, Log, LogFormat, Metrics, Spoke, Store, Tools};

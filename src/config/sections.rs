@@ -34,6 +34,8 @@ pub struct Config {
     pub commands: Commands,
     /// The team's own tool declarations.
     pub tools: Tools,
+    /// Who may what.
+    pub access: Access,
 }
 
 impl Default for Config {
@@ -47,6 +49,7 @@ impl Default for Config {
             intents: Intents::default(),
             commands: Commands::default(),
             tools: Tools::default(),
+            access: Access::default(),
         };
         config.add_built_in_spokes();
         config
@@ -83,6 +86,8 @@ impl Config {
             ("intents.file", self.intents.file.as_mut()),
             ("commands.file", self.commands.file.as_mut()),
             ("tools.dir", self.tools.dir.as_mut()),
+            ("access.file", self.access.file.as_mut()),
+            ("access.policies", self.access.policies.as_mut()),
         ]
         .into_iter()
         .filter_map(|(key, path)| path.map(|path| (key, path)))
@@ -360,6 +365,17 @@ pub struct Commands {
 pub struct Tools {
     /// A directory of tool declarations, added to the built-in ones. Unset by default.
     pub dir: Option<PathBuf>,
+}
+
+/// Who may what. What the files say is read and checked by the room of that name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Access {
+    /// The access file: people, groups, services, environments, rooms. Unset by default: nobody may anything on a chat
+    /// platform.
+    pub file: Option<PathBuf>,
+    /// A directory of Cedar policies, added to the shipped ones. Unset by default.
+    pub policies: Option<PathBuf>,
 }
 
 #[cfg(test)]

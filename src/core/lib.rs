@@ -60,6 +60,7 @@ pub mod approval;
 pub mod gate;
 pub mod command;
 pub mod secrets;
+pub mod canonical;
 pub mod text;
 pub mod thread;
 pub mod answer;

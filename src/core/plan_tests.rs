@@ -147,6 +147,7 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     let told: Vec<String> = [
         ("eve", format!("approve {plan}")),
         ("ann", format!("approve {plan}")),
+        ("ann@work", format!("approve {plan}")),
         ("bob", format!("approve {short}")),
         ("bob", "approve".to_owned()),
         ("bob", "approve 00000000000000000000000000000000".to_owned()),
@@ -161,6 +162,9 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     insta::assert_snapshot!(told.join("---\n"), @r#"
     refused: You may not talk to me here; somebody who administers me can change that.
     (FORBIDDEN, gate `actor`)
+    ---
+    refused: Somebody else has to countersign what you asked for yourself.
+    (FORBIDDEN, gate `decision`)
     ---
     refused: Somebody else has to countersign what you asked for yourself.
     (FORBIDDEN, gate `decision`)
@@ -186,6 +190,20 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     elsewhere.thread = thread_key("another");
     assert!(world.hear(elsewhere).calls.is_empty(), "a plan is decided where it was asked for");
     assert_eq!(state(&world, &plan), PlanState::Pending);
+}
+
+#[test]
+fn what_was_found_on_a_target_and_the_name_of_the_call_reach_the_rights() {
+    let mut world = World::with_fleet();
+    for resource in &mut world.script.resources {
+        resource.attrs.insert("closed".to_owned(), "yes".to_owned());
+    }
+    insta::assert_snapshot!(world.say("restart nginx").said, @"
+    refused: You may not ask for a write on `service:web-1:nginx`.
+    (FORBIDDEN, gate `actor`)
+    ");
+    assert!(world.files.rows.is_empty());
+    assert!(!world.say("load").said.contains("FORBIDDEN"), "another call is another question");
 }
 
 #[test]

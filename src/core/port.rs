@@ -245,16 +245,46 @@ pub trait Adapter: Send + Sync + 'static {
     fn answered(&self, signal: &SignalId);
 }
 
-/// What an actor wants to do. Four different rights; this version has nothing to
-/// administer.
+/// What an actor wants to do. Seven different rights: none follows from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Right {
     /// To be answered at all.
     Talk,
-    /// To have a call of this kind made, on this resource (the thread's own where there is none).
-    Request(ToolKind, Option<ResourceId>),
-    /// To decide a plan of this risk, on this resource. Whoever may talk or request may not decide for that alone.
-    Decide(Risk, ResourceId),
+    /// To have a call made.
+    Request {
+        /// What kind of call.
+        kind: ToolKind,
+        /// Which one, as `tool.action`; none asks about the kind in general.
+        tool: Option<String>,
+        /// On which resource; none is the thread's own place.
+        on: Option<ResourceId>,
+        /// What was found on the resource, as `name=value`. Untrusted: it may restrict, and never permit.
+        labels: Vec<String>,
+    },
+    /// To decide a plan. Whoever may talk or request may not decide for that alone.
+    Decide {
+        /// Its risk.
+        risk: Risk,
+        /// Its target.
+        on: ResourceId,
+        /// Whether the same person asked for it.
+        is_requester: bool,
+    },
+    /// To take notice of an alert or an incident for everybody.
+    Acknowledge,
+    /// To declare an incident.
+    Declare,
+    /// To give somebody a standing permission.
+    Grant,
+    /// To change who may what.
+    Administer,
+}
+
+impl Right {
+    /// A call of this kind in general, here.
+    pub const fn request(kind: ToolKind) -> Self {
+        Self::Request { kind, tool: None, on: None, labels: Vec::new() }
+    }
 }
 
 /// Who may what. Pure: a snapshot of policies and roles. Fails closed.
@@ -266,8 +296,19 @@ pub trait Rights: Send + Sync {
     /// recorded each time.
     fn may_decide_alone(&self, actor: &Actor, thread: &ThreadKey, risk: Risk) -> bool;
 
-    /// The actor's roles, for `who`.
-    fn roles(&self, actor: &Actor) -> Vec<String>;
+    /// The actor's roles, here, for `who`. An id alone says nothing: the same one may be somebody else elsewhere.
+    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String>;
+
+    /// Whether two accounts of this thread's platform belong to one person, so that a second account is no second pair
+    /// of eyes. An implementation that knows no people compares ids.
+    fn is_same_person(&self, one: &Actor, other: &Actor, _: &ThreadKey) -> bool {
+        one.id == other.id
+    }
+
+    /// Answers `who can`, asked in this thread with the words after it: sentences and names, no words of the asker's.
+    fn who_can(&self, _asked: &str, _: &ThreadKey) -> String {
+        "Nobody keeps a list here.".to_owned()
+    }
 }
 
 /// How alike two texts are, from 0 to 1000. Pure. The thresholds belong to the implementation (C-26).

@@ -110,7 +110,7 @@ impl Rights for Anybody {
         true
     }
 
-    fn roles(&self, _: &Actor) -> Vec<String> {
+    fn roles(&self, _: &Actor, _: &ThreadKey) -> Vec<String> {
         Vec::new()
     }
 }

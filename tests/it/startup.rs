@@ -213,6 +213,8 @@ fn help_and_version_are_no_errors() {
     Commands:
       console   Talk here, in this terminal or pipe, even where a platform is configured
       audit     Prove the audit trail, or write it out; also while a bot runs on the same data
+      policy    Check the policies, the access file and the tables of expected decisions
+      who       Ask the policies who may do something: `who can decide high on host:web-1`
       classify  Say what commands can do: one command a line on standard input, one answer a line; runs nothing
       replay    Play a recording through the real engine and print every decision as JSON lines; runs no tool
       spoke     Run a built-in tool server on standard input and output, as the bot itself does when it needs one

@@ -68,8 +68,9 @@ pub fn judge(
     if ask.digest.as_ref().is_some_and(|digest| digest != filed.frozen.digest()) {
         return Err(refuse(Code::PolicyBlocked, "that decision is about another version of this plan".to_owned()));
     }
-    let is_requester = actor.id == plan.requester.id && thread.platform == plan.thread.platform;
-    let may_decide = rights.may(actor, thread, &Right::Decide(plan.risk, plan.target.clone()));
+    let is_requester = rights.is_same_person(actor, &plan.requester, thread);
+    let right = Right::Decide { risk: plan.risk, on: plan.target.clone(), is_requester };
+    let may_decide = rights.may(actor, thread, &right);
     let may = may_decide || (ask.verb == Verb::Cancel && is_requester);
     if !may {
         return Err(refuse(Code::Forbidden, format!("you may not {} this plan", ask.verb.as_str())));

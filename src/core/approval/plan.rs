@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+use crate::canonical;
 use crate::resource::ResourceId;
 use crate::signal::{Actor, SignalId, ThreadKey, Wall};
 
@@ -198,12 +199,11 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// Freezes a plan. Canonical means JSON without white space and with sorted keys: `serde_json` keeps the keys of an
-    /// object sorted here (its feature `preserve_order` is off), and a test holds it to that.
+    /// Freezes a plan into its [canonical](crate::canonical) text.
     pub fn freeze(plan: Plan) -> Self {
         let plan = Plan { form: FORM, ..plan };
         let value = serde_json::to_value(&plan).unwrap_or_default();
-        let bytes = value.to_string();
+        let bytes = canonical::text(value);
         Self { digest: Digest::of(bytes.as_bytes()), bytes, plan }
     }
 

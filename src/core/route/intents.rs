@@ -26,6 +26,8 @@ pub enum OwnCommand {
     Status,
     /// Who you are to it.
     Who,
+    /// Who may do something.
+    WhoCan,
     /// Which gates the last action passed, and which stopped it.
     Why,
     /// What it knows about something that was named.

@@ -21,20 +21,37 @@ use crate::tool::Registry;
 
 use super::fixtures::{INTENTS, TOOLS, signal};
 
-/// Ann and Bob may ask for anything; everybody else may nothing.
+/// Ann and Bob may ask for anything but to restart what is found to be closed, and Ann has a second account; everybody
+/// else may nothing.
 struct TwoPeople;
 
 impl Rights for TwoPeople {
-    fn may(&self, actor: &Actor, _: &ThreadKey, _: &Right) -> bool {
-        matches!(actor.id.as_str(), "ann" | "bob")
+    fn may(&self, actor: &Actor, _: &ThreadKey, right: &Right) -> bool {
+        let closed = match right {
+            Right::Request { tool, labels, .. } => {
+                tool.as_deref() == Some("lab_control.restart") && labels.iter().any(|label| label == "closed=yes")
+            }
+            Right::Talk
+            | Right::Decide { .. }
+            | Right::Acknowledge
+            | Right::Declare
+            | Right::Grant
+            | Right::Administer => false,
+        };
+        !closed && matches!(actor.id.as_str(), "ann" | "ann@work" | "bob")
     }
 
     fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
         false
     }
 
-    fn roles(&self, actor: &Actor) -> Vec<String> {
-        if self.may(actor, &super::thread_key("main"), &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
+    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
+        if self.may(actor, thread, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
+    }
+
+    fn is_same_person(&self, one: &Actor, other: &Actor, _: &ThreadKey) -> bool {
+        let person = |actor: &Actor| actor.id.as_str().trim_end_matches("@work").to_owned();
+        person(one) == person(other)
     }
 }
 

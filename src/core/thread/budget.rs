@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::canonical;
 use crate::proposal::Proposal;
 
 /// What one request has used up.
@@ -19,8 +20,7 @@ impl Budget {
     pub fn key(proposal: &Proposal) -> String {
         let name = format!("{}.{}", proposal.tool, proposal.action).to_lowercase();
         let target = proposal.target.as_deref().unwrap_or_default();
-        // `serde_json` keeps object keys sorted here: its feature `preserve_order` is off.
-        format!("{name}:{target}:{}", Value::Object(proposal.args.clone()))
+        format!("{name}:{target}:{}", canonical::text(Value::Object(proposal.args.clone())))
     }
 
     /// How many rounds of proposals were made.

@@ -107,7 +107,7 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     mark_meant(turn, &request, text);
     let heard = hear(text);
     let signal = &request.signal;
-    let roles = turn.env.rights.roles(&signal.actor);
+    let roles = turn.env.rights.roles(&signal.actor, &signal.thread);
     let Some(route) = route(&heard, &signal.thread, &roles, turn.state.sticky.as_deref(), &turn.env) else {
         turn.count("requests_total", &[("layer", "none"), ("intent", "none")]);
         not_understood(turn, request, text);

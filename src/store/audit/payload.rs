@@ -1,6 +1,7 @@
 //! What a row of the audit trail says, as canonical JSON apart from the chain, so that it can be deleted without breaking
 //! it. No SQL.
 
+use countersign_core::canonical;
 use serde::{Deserialize, Serialize};
 
 use super::AuditRow;
@@ -53,7 +54,7 @@ impl Payload {
 
     /// JSON without white space and with sorted keys.
     pub(super) fn canonical(&self) -> String {
-        serde_json::to_value(self).expect("invariant: a payload is texts only").to_string()
+        canonical::text(serde_json::to_value(self).expect("invariant: a payload is texts only"))
     }
 }
 

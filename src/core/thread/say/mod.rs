@@ -171,6 +171,7 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Help => help(turn),
         OwnCommand::Status => status(turn),
         OwnCommand::Who => who(turn, request),
+        OwnCommand::WhoCan => who_can(route, turn, request),
         OwnCommand::Why => why(&turn.state.last_judged),
         OwnCommand::About => about(route, turn),
         OwnCommand::Reset => reset(turn, request, false),
@@ -225,16 +226,22 @@ fn who(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
         | ActorKind::ChannelPost
         | ActorKind::Bridge => "not a person",
     };
-    let may = |kind: &ToolKind| turn.env.rights.may(actor, thread, &Right::Request(*kind, None));
+    let may = |kind: &ToolKind| turn.env.rights.may(actor, thread, &Right::request(*kind));
     let allowed: Vec<&str> = ToolKind::ALL.iter().filter(|kind| may(kind)).map(|kind| kind.as_str()).collect();
     let none = |list: &str| if list.is_empty() { "none".to_owned() } else { list.to_owned() };
     let fields = vec![
         ("you are".to_owned(), format!("{} ({kind})", text::one_line(&actor.display, 64))),
         ("known as".to_owned(), text::one_line(&format!("{} on {}", actor.id, thread.platform), 120)),
-        ("roles".to_owned(), none(&turn.env.rights.roles(actor).join(", "))),
+        ("roles".to_owned(), none(&turn.env.rights.roles(actor, thread).join(", "))),
         ("may ask for".to_owned(), none(&allowed.join(", "))),
     ];
     vec![Block::Fields { fields }]
+}
+
+fn who_can(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
+    let asked = route.args.get("asked").and_then(Value::as_str).unwrap_or_default();
+    let answer = turn.env.rights.who_can(asked, &request.signal.thread);
+    vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(answer.trim_end())) }]
 }
 
 fn why(judged: &[Judged]) -> Vec<Block> {

@@ -1,0 +1,159 @@
+//! The files that rights come from, and taking them up again while the bot runs. A set is swapped whole, or it is refused and
+//! the one before stays. What is in the files is read elsewhere.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use countersign_core::approval::Risk;
+use countersign_core::port::{Right, Rights};
+use countersign_core::signal::{Actor, ThreadKey};
+
+use super::error::AccessError;
+use super::rights::{Access, Owner};
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Where people and policies are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// The access file. None: nobody may anything on a chat platform.
+    pub file: Option<PathBuf>,
+    /// The directory of the team's own policies, `*.cedar`.
+    pub policies: Option<PathBuf>,
+}
+
+/// What stands in the files: (name, text).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Texts {
+    file: Option<(String, String)>,
+    policies: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// Reads everything and makes a set of it. Reads files.
+    pub fn access(&self, owner: Option<Owner>) -> Result<Access, AccessError> {
+        self.read()?.access(owner)
+    }
+
+    fn read(&self) -> Result<Texts, AccessError> {
+        let file = self.file.as_deref().map(|path| read("access.file", path)).transpose()?;
+        let policies = self.policies.as_deref().map(policy_files).transpose()?.unwrap_or_default();
+        Ok(Texts { file, policies })
+    }
+}
+
+impl Texts {
+    fn access(&self, owner: Option<Owner>) -> Result<Access, AccessError> {
+        Access::new(self.file.as_ref(), &self.policies, owner)
+    }
+}
+
+/// A directory that holds no policy is refused: one that was emptied by mistake would take every `forbid` away.
+fn policy_files(dir: &Path) -> Result<Vec<(String, String)>, AccessError> {
+    let name = dir.display().to_string();
+    let unreadable =
+        |error: std::io::Error| AccessError::new(&name, None, format!("access.policies: cannot be listed ({error})"));
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "cedar") {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        let problem = "access.policies: holds no policy (*.cedar); add one, or unset the key";
+        return Err(AccessError::new(&name, None, problem));
+    }
+    paths.sort();
+    paths.iter().map(|path| read("access.policies", path)).collect()
+}
+
+pub(super) fn read(key: &str, path: &Path) -> Result<(String, String), AccessError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| AccessError::new(&name, None, format!("{key}: cannot be read ({error})")))?;
+    Ok((name, text))
+}
+
+/// Rights that follow their files. Each question is asked of the newest sound set. A clone is the same rights.
+#[derive(Clone)]
+pub struct LiveAccess {
+    live: Arc<Live>,
+}
+
+struct Live {
+    sources: Sources,
+    owner: Option<Owner>,
+    now: RwLock<Arc<Access>>,
+    /// What was read last, taken into use or refused, so that each change is told once.
+    seen: RwLock<Result<Texts, AccessError>>,
+}
+
+impl LiveAccess {
+    /// Reads the files for the first time; whatever is wrong with them is an error. Reads files.
+    pub fn open(sources: Sources, owner: Option<Owner>) -> Result<Self, AccessError> {
+        let texts = sources.read()?;
+        let access = texts.access(owner.clone())?;
+        let live = Live { sources, owner, now: RwLock::new(Arc::new(access)), seen: RwLock::new(Ok(texts)) };
+        Ok(Self { live: Arc::new(live) })
+    }
+
+    /// The set in use.
+    pub fn snapshot(&self) -> Arc<Access> {
+        Arc::clone(&self.live.now.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads the files again. Says whether they changed; where what they changed to is not sound, the set in use stays.
+    /// Reads files.
+    pub fn reload(&self) -> Result<bool, AccessError> {
+        let read = self.live.sources.read();
+        if *self.live.seen.read().unwrap_or_else(PoisonError::into_inner) == read {
+            return Ok(false);
+        }
+        self.live.seen.write().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
+        let access = Arc::new(read?.access(self.live.owner.clone())?);
+        *self.live.now.write().unwrap_or_else(PoisonError::into_inner) = access;
+        Ok(true)
+    }
+
+    /// Looks at the files every two seconds, for as long as the bot runs. Reads files, writes to the log.
+    pub async fn follow(self) {
+        if self.live.sources == Sources::default() {
+            return;
+        }
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let again = self.clone();
+            match tokio::task::spawn_blocking(move || again.reload()).await {
+                Ok(Ok(false)) => {}
+                Ok(Ok(true)) => tracing::info!("the access file and the policies changed; they are in use now"),
+                Ok(Err(error)) => tracing::error!(%error, "the changed access set is refused; the one before stays"),
+                Err(error) => tracing::error!(%error, "the access files could not be looked at"),
+            }
+        }
+    }
+}
+
+impl Rights for LiveAccess {
+    fn may(&self, actor: &Actor, thread: &ThreadKey, right: &Right) -> bool {
+        self.snapshot().may(actor, thread, right)
+    }
+
+    fn may_decide_alone(&self, actor: &Actor, thread: &ThreadKey, risk: Risk) -> bool {
+        self.snapshot().may_decide_alone(actor, thread, risk)
+    }
+
+    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
+        self.snapshot().roles(actor, thread)
+    }
+
+    fn is_same_person(&self, one: &Actor, other: &Actor, thread: &ThreadKey) -> bool {
+        self.snapshot().is_same_person(one, other, thread)
+    }
+
+    fn who_can(&self, asked: &str, thread: &ThreadKey) -> String {
+        self.snapshot().who_can(asked, thread)
+    }
+}

@@ -1,0 +1,247 @@
+//! Who may what: the core's `Rights`, answered by Cedar from one snapshot of people, places and policies. Whoever is not
+//! known is denied before any policy is asked, and so is everything that only a person does where no person asks.
+
+use std::collections::BTreeSet;
+
+use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
+use countersign_core::approval::Risk;
+use countersign_core::port::{Right, Rights};
+use countersign_core::resource::ResourceId;
+use countersign_core::signal::{Actor, ActorId, ActorKind, Platform, ThreadKey};
+
+use super::entities::{Act, OWNER, Place, Thing, context, principal, resource, uid};
+use super::error::AccessError;
+use super::people::{Directory, Principal};
+use super::places::Room;
+use super::policies::Policies;
+use super::who_can;
+
+/// The operating system's user who runs the process, as the console knows them. Whoever owns the process owns what it can
+/// reach; every gate still stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    platform: Platform,
+    id: ActorId,
+}
+
+impl Owner {
+    /// The owner of the process, known at the console by this id.
+    pub const fn new(platform: Platform, id: ActorId) -> Self {
+        Self { platform, id }
+    }
+
+    fn is(&self, platform: &str, id: &str) -> bool {
+        self.platform.as_str() == platform && self.id.as_str() == id
+    }
+}
+
+/// One snapshot: who there is, what is where, and what the policies say.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub(super) directory: Directory,
+    pub(super) policies: Policies,
+    owner: Option<Owner>,
+    /// In the order of the directory's principals.
+    subjects: Vec<Subject>,
+    authorizer: Authorizer,
+}
+
+/// Somebody who asks, ready to be judged.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) who: Principal,
+    pub(super) is_owner: bool,
+    entity: Entity,
+}
+
+impl Subject {
+    pub(super) fn new(who: Principal, is_owner: bool) -> Self {
+        let entity = principal(&who, is_owner);
+        Self { who, is_owner, entity }
+    }
+}
+
+impl Access {
+    /// From the texts of an access file and of policy files, each with its name. No I/O.
+    pub fn new(
+        file: Option<&(String, String)>,
+        own_policies: &[(String, String)],
+        owner: Option<Owner>,
+    ) -> Result<Self, AccessError> {
+        let policies = Policies::load(own_policies)?;
+        let directory = file.map(|(name, text)| Directory::read(name, text)).transpose()?.unwrap_or_default();
+        directory.roles_given.iter().try_for_each(|(role, at)| policies.check_role(role, at))?;
+        let names = |service: bool| {
+            let of_kind = directory.principals.iter().filter(move |one| one.is_service == service);
+            of_kind.map(|one| one.name.clone()).collect::<BTreeSet<_>>()
+        };
+        policies.check_named(|kind| match kind {
+            "Group" => directory.groups.clone(),
+            "Service" => names(true),
+            _ => names(false),
+        })?;
+        let subjects = directory.principals.iter().map(|one| Subject::new(one.clone(), false)).collect();
+        Ok(Self { directory, policies, owner, subjects, authorizer: Authorizer::new() })
+    }
+
+    /// Answers `who can`, asked with the words after it. An error says what can be asked.
+    pub fn ask(&self, asked: &str) -> Result<String, String> {
+        who_can::answer(self, asked)
+    }
+
+    /// How many people, services and policies of the team's own there are.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let services = self.directory.principals.iter().filter(|one| one.is_service).count();
+        (self.directory.principals.len().saturating_sub(services), services, self.policies.own)
+    }
+
+    /// Everybody who may be allowed something: who is in the file, and the process's owner. A person who is both stands
+    /// here twice, as the owner at the console and as themselves elsewhere.
+    pub(super) fn everybody(&self) -> Vec<Subject> {
+        let Some(owner) = &self.owner else { return self.subjects.clone() };
+        let platform = owner.platform.as_str();
+        let at = self.directory.person(platform, owner.id.as_str());
+        let mut others = self.subjects.clone();
+        if let Some(same) = at.and_then(|at| others.get_mut(at)) {
+            same.who.platforms.remove(platform);
+        }
+        // Without a platform a person would count as one who could be anywhere.
+        others.retain(|one| one.who.is_service || !one.who.platforms.is_empty());
+        [vec![self.owner_subject(owner)], others].concat()
+    }
+
+    /// The owner as they are at the console: the person of the file who has that account, else a person of ours.
+    fn owner_subject(&self, owner: &Owner) -> Subject {
+        let at = self.directory.person(owner.platform.as_str(), owner.id.as_str());
+        let known = at.and_then(|at| self.directory.principals.get(at)).cloned();
+        let built_in = || Principal {
+            name: OWNER.to_owned(),
+            is_service: false,
+            roles: BTreeSet::new(),
+            groups: BTreeSet::new(),
+            platforms: BTreeSet::new(),
+        };
+        let mut who = known.unwrap_or_else(built_in);
+        who.platforms = BTreeSet::from([owner.platform.as_str().to_owned()]);
+        Subject::new(who, true)
+    }
+
+    /// Who an actor is, on this platform. Nobody, where the actor is neither a person with an account of their own nor a
+    /// service of ours.
+    fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
+        let (platform, id) = (platform.as_str(), actor.id.as_str());
+        match actor.kind {
+            ActorKind::Human => match self.owner.as_ref().filter(|owner| owner.is(platform, id)) {
+                Some(owner) => Some(self.owner_subject(owner)),
+                None => self.subjects.get(self.directory.person(platform, id)?).cloned(),
+            },
+            ActorKind::Service => self.subjects.get(self.directory.service(id)?).cloned(),
+            ActorKind::Bot
+            | ActorKind::Webhook
+            | ActorKind::AnonymousAdmin
+            | ActorKind::ChannelPost
+            | ActorKind::Bridge => None,
+        }
+    }
+
+    /// A place in a room; nothing more than the platform where no room is named.
+    pub(super) fn place(&self, platform: &str, id: &str) -> Place {
+        let room = self.directory.places.room(platform, id);
+        Place { platform: platform.to_owned(), id: id.to_owned(), room }
+    }
+
+    /// A resource as the access file has it, or as it is with what was found on it.
+    pub(super) fn thing(&self, id: &ResourceId, found: &[String]) -> Thing {
+        let places = &self.directory.places;
+        let mut labels = places.labels(id);
+        labels.extend(found.iter().cloned());
+        let environment = places.environment(id, found).to_owned();
+        Thing { id: id.to_string(), kind: id.kind().to_owned(), environment, labels }
+    }
+
+    /// What a question about no resource in particular is about.
+    pub(super) fn here(place: &Place) -> Thing {
+        let Room { environment, .. } = &place.room;
+        let id = format!("room:{}:{}", place.platform, place.id);
+        Thing { id, kind: "room".to_owned(), environment: environment.clone(), labels: BTreeSet::new() }
+    }
+
+    /// One question. What only a person does is denied to a service whatever a policy says.
+    pub(super) fn allows(&self, subject: &Subject, act: &Act, thing: &Thing, place: &Place) -> bool {
+        !(subject.who.is_service && act.is_for_people()) && self.policies_allow(subject, act, thing, place)
+    }
+
+    /// The same, as the policies have it. Denies where they cannot be asked and where one of them could not be evaluated:
+    /// a `forbid` that fails must not count as one that does not fit.
+    pub(super) fn policies_allow(&self, subject: &Subject, act: &Act, thing: &Thing, place: &Place) -> bool {
+        let (Some(resource), Some(context)) = (resource(thing, place), context(act, place)) else { return false };
+        let (who, what) = (subject.entity.uid(), resource.uid());
+        let Ok(request) = Request::new(who, uid("Action", act.name()), what, context, None) else { return false };
+        let Ok(entities) = Entities::from_entities([subject.entity.clone(), resource], None) else { return false };
+        let answer = self.authorizer.is_authorized(&request, &self.policies.set, &entities);
+        answer.decision() == Decision::Allow && answer.diagnostics().errors().next().is_none()
+    }
+
+    /// The same about a resource on which something was found. It is asked twice, without and with that, and both must
+    /// allow it: what is found may restrict, and never permit.
+    pub(super) fn allows_on(
+        &self,
+        subject: &Subject,
+        act: &Act,
+        (id, found): (&ResourceId, &[String]),
+        place: &Place,
+    ) -> bool {
+        let configured = self.thing(id, &[]);
+        let with_found = self.thing(id, found);
+        self.allows(subject, act, &configured, place)
+            && (with_found == configured || self.allows(subject, act, &with_found, place))
+    }
+
+    fn judge(&self, actor: &Actor, thread: &ThreadKey, act: &Act, on: Option<(&ResourceId, &[String])>) -> bool {
+        let Some(subject) = self.subject(actor, &thread.platform) else { return false };
+        let place = self.place(thread.platform.as_str(), thread.conversation.as_str());
+        match on {
+            Some(on) => self.allows_on(&subject, act, on, &place),
+            None => self.allows(&subject, act, &Self::here(&place), &place),
+        }
+    }
+}
+
+impl Rights for Access {
+    fn may(&self, actor: &Actor, thread: &ThreadKey, right: &Right) -> bool {
+        let ask = |act: Act, on: Option<(&ResourceId, &[String])>| self.judge(actor, thread, &act, on);
+        match right {
+            Right::Talk => ask(Act::Talk, None),
+            Right::Request { kind, tool, on, labels } => {
+                let act = Act::Request { kind: *kind, tool: tool.clone().unwrap_or_default() };
+                ask(act, on.as_ref().map(|id| (id, labels.as_slice())))
+            }
+            Right::Decide { risk, on, is_requester } => {
+                ask(Act::Decide { risk: *risk, is_requester: *is_requester }, Some((on, &[])))
+            }
+            Right::Acknowledge => ask(Act::Acknowledge, None),
+            Right::Declare => ask(Act::Declare, None),
+            Right::Grant => ask(Act::Grant, None),
+            Right::Administer => ask(Act::Administer, None),
+        }
+    }
+
+    /// The card and the record say each time that this was a waiver.
+    fn may_decide_alone(&self, actor: &Actor, thread: &ThreadKey, risk: Risk) -> bool {
+        self.judge(actor, thread, &Act::DecideAlone { risk }, None)
+    }
+
+    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
+        let Some(subject) = self.subject(actor, &thread.platform) else { return Vec::new() };
+        subject.is_owner.then(|| OWNER.to_owned()).into_iter().chain(subject.who.roles).collect()
+    }
+
+    fn is_same_person(&self, one: &Actor, other: &Actor, thread: &ThreadKey) -> bool {
+        let person = |actor: &Actor| self.directory.person(thread.platform.as_str(), actor.id.as_str());
+        one.id == other.id || person(one).is_some_and(|one| Some(one) == person(other))
+    }
+
+    fn who_can(&self, asked: &str, _: &ThreadKey) -> String {
+        self.ask(asked).unwrap_or_else(|problem| problem)
+    }
+}
