@@ -15,8 +15,8 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     if ctx.is_verification(case) {
         return Verdict::Pass;
     }
-    let actor = ctx.principal();
-    match actor.kind {
+    let asker = ctx.principal();
+    match asker.actor.kind {
         ActorKind::Human | ActorKind::Service => {}
         ActorKind::Bot
         | ActorKind::Webhook
@@ -32,7 +32,7 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         on: case.target_id().cloned(),
         labels: case.target_id().map(|id| labels(id, ctx)).unwrap_or_default(),
     };
-    if ctx.env.rights.may(actor, &ctx.signal.thread, &right) {
+    if ctx.env.rights.may(&asker, &right) {
         return Verdict::Pass;
     }
     let on = case.target_id().map_or_else(|| "here".to_owned(), |id| format!("on `{id}`"));

@@ -9,12 +9,12 @@ use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
-use crate::port::{Block, Mark, Outgoing, Right, Rights};
+use crate::port::{Asker, Block, Mark, Outgoing, Right, Rights};
 use crate::proposal::Proposal;
 use crate::resource::Resource;
 use crate::route::{ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
-use crate::signal::{Actor, Mono, Now, Signal, ThreadKey, Wall};
+use crate::signal::{Actor, Mono, Now, Platform, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
@@ -26,7 +26,7 @@ use super::fixtures::{INTENTS, TOOLS, signal};
 struct TwoPeople;
 
 impl Rights for TwoPeople {
-    fn may(&self, actor: &Actor, _: &ThreadKey, right: &Right) -> bool {
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
         let closed = match right {
             Right::Request { tool, labels, .. } => {
                 tool.as_deref() == Some("lab_control.restart") && labels.iter().any(|label| label == "closed=yes")
@@ -38,20 +38,19 @@ impl Rights for TwoPeople {
             | Right::Grant
             | Right::Administer => false,
         };
-        !closed && matches!(actor.id.as_str(), "ann" | "ann@work" | "bob")
+        !closed && matches!(asker.actor.id.as_str(), "ann" | "ann@work" | "bob")
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
         false
     }
 
-    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
-        if self.may(actor, thread, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
+    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
+        if self.may(asker, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
     }
 
-    fn is_same_person(&self, one: &Actor, other: &Actor, _: &ThreadKey) -> bool {
-        let person = |actor: &Actor| actor.id.as_str().trim_end_matches("@work").to_owned();
-        person(one) == person(other)
+    fn person(&self, _: &Platform, actor: &Actor) -> String {
+        actor.id.as_str().trim_end_matches("@work").to_owned()
     }
 }
 

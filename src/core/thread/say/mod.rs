@@ -226,13 +226,13 @@ fn who(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
         | ActorKind::ChannelPost
         | ActorKind::Bridge => "not a person",
     };
-    let may = |kind: &ToolKind| turn.env.rights.may(actor, thread, &Right::request(*kind));
+    let may = |kind: &ToolKind| turn.env.rights.may(&request.signal.asker(), &Right::request(*kind));
     let allowed: Vec<&str> = ToolKind::ALL.iter().filter(|kind| may(kind)).map(|kind| kind.as_str()).collect();
     let none = |list: &str| if list.is_empty() { "none".to_owned() } else { list.to_owned() };
     let fields = vec![
         ("you are".to_owned(), format!("{} ({kind})", text::one_line(&actor.display, 64))),
         ("known as".to_owned(), text::one_line(&format!("{} on {}", actor.id, thread.platform), 120)),
-        ("roles".to_owned(), none(&turn.env.rights.roles(actor, thread).join(", "))),
+        ("roles".to_owned(), none(&turn.env.rights.roles(&request.signal.asker()).join(", "))),
         ("may ask for".to_owned(), none(&allowed.join(", "))),
     ];
     vec![Block::Fields { fields }]
@@ -240,7 +240,7 @@ fn who(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
 
 fn who_can(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     let asked = route.args.get("asked").and_then(Value::as_str).unwrap_or_default();
-    let answer = turn.env.rights.who_can(asked, &request.signal.thread);
+    let answer = turn.env.rights.who_can(asked, &request.signal.asker());
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(answer.trim_end())) }]
 }
 
