@@ -153,7 +153,7 @@ impl Rights for LiveAccess {
         self.snapshot().person(platform, actor)
     }
 
-    fn who_can(&self, asked: &str, asker: &Asker<'_>) -> String {
-        self.snapshot().who_can(asked, asker)
+    fn who_can(&self, asked: &str, by: &Asker<'_>) -> String {
+        self.snapshot().who_can(asked, by)
     }
 }

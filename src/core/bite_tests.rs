@@ -371,6 +371,7 @@ fn what_is_refused_is_recorded_first() -> Held {
                     | Effect::Audit(_)
                     | Effect::File(_)
                     | Effect::Move(_)
+                    | Effect::Keep(_)
                     | Effect::Remember { .. }
                     | Effect::Wake { .. }
                     | Effect::Finish { .. } => {}

@@ -16,7 +16,7 @@ use tracing::Instrument;
 
 use super::worker::Worker;
 use crate::clock::{fresh_id, wall_now};
-use crate::store::{AuditRow, Committed, Ending, NewPost, PlanChange, StepRecord, What};
+use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, PlanChange, StepRecord, What};
 use crate::telemetry;
 
 /// How often a commit is tried. After that the request stays in the inbox and is taken up at the next start.
@@ -27,8 +27,16 @@ const COMMITS_MAX: u32 = 5;
 struct Storing {
     posts: Vec<NewPost>,
     plans: Vec<PlanChange>,
+    ledger: Vec<LedgerChange>,
     refused: bool,
     ending: Option<(SignalId, Ended)>,
+}
+
+impl Storing {
+    /// Whether plans or the ledger change.
+    const fn changes_something(&self) -> bool {
+        !self.plans.is_empty() || !self.ledger.is_empty()
+    }
 }
 
 /// What became of a step in the store.
@@ -57,6 +65,7 @@ impl Worker {
                 Effect::Finish { signal, ending } => storing.ending = Some((signal, ending)),
                 Effect::File(filed) => storing.plans.push(PlanChange::File(filed)),
                 Effect::Move(moved) => storing.plans.push(PlanChange::Move { id: fresh_id(), moved }),
+                Effect::Keep(change) => storing.ledger.push(LedgerChange { id: fresh_id(), change }),
                 Effect::Call(call) => calls.push(call),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
                 Effect::Remember { key, route } => self.engine.world.remember(key, route),
@@ -90,7 +99,7 @@ impl Worker {
     /// waiting rows are of earlier steps: they stay true where the store refuses this one.
     async fn store(&mut self, storing: &Storing, now: Now, from_before: usize) -> Stored {
         let is_due =
-            storing.refused || storing.ending.is_some() || !storing.posts.is_empty() || !storing.plans.is_empty();
+            storing.refused || storing.ending.is_some() || !storing.posts.is_empty() || storing.changes_something();
         let Some(signal) = self.current.clone().filter(|_| is_due) else {
             return Stored::Done;
         };
@@ -100,6 +109,7 @@ impl Worker {
             audit: std::mem::take(&mut self.unwritten),
             posts: storing.posts.clone(),
             plans: storing.plans.clone(),
+            ledger: storing.ledger.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
             kept: storing.ending.as_ref().map(|_| kept(signal.clone(), &self.engine.world.mask)),
         };
@@ -110,10 +120,17 @@ impl Worker {
                     if !storing.plans.is_empty() {
                         self.quiet.shrink();
                     }
+                    if !storing.ledger.is_empty() {
+                        self.engine.read_ledger().await;
+                    }
                     return Stored::Done;
                 }
                 Ok(Committed::Lost(filed)) => Input::Lost { signal: Box::new(signal), filed },
                 Ok(Committed::Held { filed, by }) => Input::Held { signal: Box::new(signal), filed, by },
+                Ok(Committed::Overtaken) => {
+                    self.engine.read_ledger().await;
+                    Input::Overtaken(Box::new(signal))
+                }
                 Err(error) => {
                     tracing::error!(%error, attempt, "a step could not be stored");
                     tokio::time::sleep(Duration::from_millis(100) * attempt).await;

@@ -29,7 +29,11 @@ impl Player {
         match &input {
             Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) => self.accept(signal).await?,
             Input::Filed(filed) => self.keep(filed, now.wall).await?,
-            Input::Answer { .. } | Input::Deadline(_) | Input::Lost { .. } | Input::Held { .. } => {}
+            Input::Answer { .. }
+            | Input::Deadline(_)
+            | Input::Lost { .. }
+            | Input::Held { .. }
+            | Input::Overtaken(_) => {}
         }
         // What the store answers to a conflict stands in the recording as its next line.
         let _recorded = self.worker.step_at(input, now).await;
@@ -56,8 +60,16 @@ impl Player {
             store.accept(&asked).await?;
             let plans = vec![PlanChange::File(Box::new(one.clone()))];
             let signal = plan.signal.clone();
-            let record =
-                StepRecord { signal, at, audit: Vec::new(), posts: Vec::new(), plans, ending: None, kept: None };
+            let record = StepRecord {
+                signal,
+                at,
+                audit: Vec::new(),
+                posts: Vec::new(),
+                plans,
+                ledger: Vec::new(),
+                ending: None,
+                kept: None,
+            };
             store.commit(&record).await.context("failed to store a plan of before")?;
         }
         Ok(())

@@ -212,6 +212,7 @@ fn world() -> World {
         commands: countersign_core::command::Tables::default(),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        ledger: RwLock::default(),
     }
 }
 

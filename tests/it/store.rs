@@ -42,6 +42,7 @@ macro_rules! cases {
 mod audit;
 mod durability;
 mod full;
+mod ledger;
 mod plans;
 mod trouble;
 
@@ -147,6 +148,7 @@ fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
     StepRecord {
+        ledger: Vec::new(),
         signal: SignalId::new(signal),
         at: Wall(at),
         audit: Vec::new(),
@@ -608,6 +610,7 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
+        "ledger",
         "refusals_written",
         "writes_in_flight",
         "plans",

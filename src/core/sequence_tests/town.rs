@@ -198,6 +198,10 @@ impl<'a> Town<'a> {
                 self.tally.one("held");
                 Input::Held { signal, filed, by }
             }
+            NotStored::Overtaken => {
+                self.tally.one("overtaken");
+                Input::Overtaken(signal)
+            }
         };
         self.step(at, input);
     }
@@ -215,6 +219,7 @@ impl<'a> Town<'a> {
                 Effect::Call(_)
                 | Effect::Audit(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. } => {}
             }
@@ -242,6 +247,7 @@ impl<'a> Town<'a> {
                 | Effect::Move(_)
                 | Effect::Audit(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. } => {}
             }
         }

@@ -9,6 +9,7 @@ use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
+use crate::ledger::Ledger;
 use crate::port::{Asker, Block, Mark, Outgoing, Right, Rights};
 use crate::proposal::Proposal;
 use crate::resource::Resource;
@@ -60,6 +61,8 @@ impl Rights for TwoPeople {
 pub struct Files {
     /// Every plan that was filed.
     pub rows: BTreeMap<PlanId, Filed>,
+    /// What people wrote down in chat.
+    pub ledger: Ledger,
 }
 
 /// Why a step was not stored.
@@ -69,12 +72,15 @@ pub(crate) enum NotStored {
     Lost(Box<Filed>),
     /// This plan's target is held by that one.
     Held(Box<Filed>, PlanId),
+    /// Somebody else has changed a row of the ledger.
+    Overtaken,
 }
 
 impl Files {
     /// Stores what a step does to plans: all of it or nothing.
     pub(crate) fn store(&mut self, effects: &[Effect]) -> Result<(), NotStored> {
         let mut before = Vec::new();
+        let ledger = self.ledger.clone();
         for effect in effects {
             let stored = match effect {
                 Effect::File(filed) => {
@@ -86,6 +92,7 @@ impl Files {
                     before.push((moved.plan.clone(), self.rows.get(&moved.plan).map(|row| row.standing.clone())));
                     self.shift(moved)
                 }
+                Effect::Keep(change) => self.ledger.apply(change).map_err(|_| NotStored::Overtaken),
                 Effect::Call(_)
                 | Effect::Post { .. }
                 | Effect::Audit(_)
@@ -96,6 +103,7 @@ impl Files {
             };
             if let Err(why) = stored {
                 self.put_back(before);
+                self.ledger = ledger;
                 return Err(why);
             }
         }
@@ -273,6 +281,7 @@ impl World {
             (Ok(()), _) => self.perform(effects, told),
             (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
             (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
+            (Err(NotStored::Overtaken), Some(signal)) => self.input(Input::Overtaken(signal), told),
             (Err(_), None) => unreachable!("only a signal's step moves a plan"),
         }
     }
@@ -301,7 +310,12 @@ impl World {
                 Effect::Post { message, .. } => told.said.push_str(&plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
-                Effect::File(_) | Effect::Move(_) | Effect::Audit(_) | Effect::Wake { .. } | Effect::Finish { .. } => {
+                Effect::File(_)
+                | Effect::Move(_)
+                | Effect::Keep(_)
+                | Effect::Audit(_)
+                | Effect::Wake { .. }
+                | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }
             }
@@ -341,6 +355,7 @@ impl World {
             intents: &self.intents,
             exact: &self.exact,
             rights: &TwoPeople,
+            ledger: &self.files.ledger,
             similarity: &Lexical,
             limits: &self.limits,
             own: &self.own,

@@ -132,6 +132,7 @@ fn world() -> World {
         mask: Arc::new(Mask::default()),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        ledger: RwLock::default(),
     }
 }
 

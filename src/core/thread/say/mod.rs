@@ -150,6 +150,10 @@ pub(in crate::thread) fn nothing_found(name: &str, gone: bool, answer: &Envelope
     sentence(said)
 }
 
+pub(in crate::thread) fn overtaken() -> Vec<Block> {
+    sentence("Somebody else changed that just now, so I did nothing. Ask again.")
+}
+
 pub(in crate::thread) fn nothing_to_show() -> Vec<Block> {
     sentence("There is nothing to show.")
 }
