@@ -109,7 +109,7 @@ fn subject(access: &Access, who: &str) -> Result<Option<Subject>, String> {
 
 impl Access {
     /// Somebody who has these roles and nothing else.
-    fn with_roles(&self, roles: &str, is_service: bool) -> Result<Subject, String> {
+    pub(super) fn with_roles(&self, roles: &str, is_service: bool) -> Result<Subject, String> {
         let roles: BTreeSet<String> = roles.split(',').map(|role| role.trim().to_owned()).collect();
         let nowhere = AccessError::new("", None, "");
         let known = roles.iter().try_for_each(|role| self.policies.check_role(role, &nowhere));

@@ -48,6 +48,14 @@ impl Act {
             Self::Decide { .. } | Self::DecideAlone { .. } | Self::Acknowledge | Self::Grant | Self::Administer => true,
         }
     }
+
+    /// Whether only a person whom we know by name can do it, whatever a policy says.
+    pub(super) const fn is_for_known_people(&self) -> bool {
+        match self {
+            Self::Talk | Self::Request { .. } | Self::Declare | Self::Acknowledge => false,
+            Self::Decide { .. } | Self::DecideAlone { .. } | Self::Grant | Self::Administer => true,
+        }
+    }
 }
 
 /// What it is about.

@@ -20,6 +20,7 @@ pub(super) struct AccessFile {
     pub(super) environments: Vec<EnvironmentEntry>,
     pub(super) resources: Vec<ResourceEntry>,
     pub(super) rooms: Vec<RoomEntry>,
+    pub(super) platform_roles: Vec<PlatformRoleEntry>,
     pub(super) matrix: MatrixEntry,
 }
 
@@ -99,6 +100,20 @@ pub(super) struct RoomEntry {
     pub(super) kind: Option<ConversationKind>,
     /// What a question about no resource in particular is about.
     pub(super) environment: Option<Word>,
+}
+
+/// What a role of the platform means here, for whoever has it there at the moment.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlatformRoleEntry {
+    pub(super) platform: Word,
+    /// The role's immutable id there.
+    pub(super) id: Word,
+    /// Only in this guild or on this homeserver.
+    pub(super) space: Option<Word>,
+    /// Only in this room.
+    pub(super) room: Option<Word>,
+    pub(super) roles: Vec<Word>,
 }
 
 /// How much may be done from a room (DESIGN.md section 4).

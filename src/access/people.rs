@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_core::signal::OURSELVES;
 
-use super::account::account;
+use super::account::{Account, account};
 use super::error::{AccessError, did_you_mean};
 use super::file::{AccessFile, GroupEntry, Word, Written};
 use super::places::Places;
+use super::platform_roles::PlatformRoles;
 
 /// Somebody that policies can speak of: a person, or a named service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,12 +25,17 @@ pub(super) struct Principal {
     pub(super) platforms: BTreeSet<String>,
 }
 
+/// Accounts by platform and id, and whose each is.
+pub(super) type Accounts = BTreeMap<String, BTreeMap<String, usize>>;
+
 /// Everybody in the access file, and its places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     pub(super) principals: Vec<Principal>,
-    /// Platform, id, and whose it is.
-    accounts: BTreeMap<String, BTreeMap<String, usize>>,
+    accounts: Accounts,
+    /// Whose people may be in this file, and linked to it.
+    homeservers: Vec<String>,
+    pub(super) platform_roles: PlatformRoles,
     services: BTreeMap<String, usize>,
     pub(super) groups: BTreeSet<String>,
     pub(super) places: Places,
@@ -44,6 +50,8 @@ impl Directory {
         check_names(&written, &file)?;
         let groups = Groups::new(&written, &file)?;
         let mut directory = Self { places: Places::new(&written, &file)?, ..Self::default() };
+        directory.homeservers = texts(&file.matrix.homeservers).into_iter().collect();
+        directory.platform_roles = PlatformRoles::new(&written, &file)?;
         directory.groups = groups.0.keys().map(|group| (*group).to_owned()).collect();
         directory.add_people(&written, &file, &groups)?;
         for service in &file.services {
@@ -59,19 +67,19 @@ impl Directory {
         let roles = file.people.iter().flat_map(|person| &person.roles);
         let roles = roles.chain(file.services.iter().flat_map(|service| &service.roles));
         let roles = roles.chain(file.groups.iter().flat_map(|group| &group.roles));
+        let roles = roles.chain(file.platform_roles.iter().flat_map(|mapped| &mapped.roles));
         let given = roles.map(|role| (role.get_ref().clone(), written.wrong(role, String::new())));
         directory.roles_given = given.collect();
         Ok(directory)
     }
 
     fn add_people(&mut self, written: &Written<'_>, file: &AccessFile, groups: &Groups<'_>) -> Result<(), AccessError> {
-        let homeservers: Vec<String> = texts(&file.matrix.homeservers).into_iter().collect();
         for person in &file.people {
             let (at, name) = (self.principals.len(), person.name.get_ref());
             let mut platforms = BTreeSet::new();
             for word in &person.accounts {
                 let wrong = |problem: String| written.wrong(word, format!("`{}` {problem}", word.get_ref()));
-                let (platform, id) = account(word.get_ref(), &homeservers).map_err(wrong)?;
+                let (platform, id) = account(word.get_ref(), &self.homeservers).map_err(wrong)?;
                 platforms.insert(platform.clone());
                 if let Some(other) = self.accounts.entry(platform).or_default().insert(id, at) {
                     let other = self.principals.get(other).map_or(name, |other| &other.name);
@@ -90,6 +98,19 @@ impl Directory {
     /// Whose account this is: exactly this id on exactly this platform.
     pub(super) fn person(&self, platform: &str, id: &str) -> Option<usize> {
         self.accounts.get(platform)?.get(id).copied()
+    }
+
+    /// Every account of this person that stands in the file: (platform, id).
+    pub(super) fn accounts_of(&self, person: usize) -> Vec<Account> {
+        let accounts =
+            self.accounts.iter().flat_map(|(platform, ids)| ids.iter().map(move |(id, at)| (platform, id, *at)));
+        let own = accounts.filter(|(_, _, at)| *at == person);
+        own.map(|(platform, id, _)| (platform.clone(), id.clone())).collect()
+    }
+
+    /// Whether a person can have this account at all. An error is to be read after the account.
+    pub(super) fn accepts(&self, platform: &str, id: &str) -> Result<(), String> {
+        account(&format!("{platform}:{id}"), &self.homeservers).map(drop)
     }
 
     /// The service of this name.
@@ -178,6 +199,6 @@ pub(super) fn check_name(written: &Written<'_>, word: &Word) -> Result<(), Acces
     Err(written.wrong(word, format!("`{}` {fix}", name.escape_debug())))
 }
 
-fn texts(words: &[Word]) -> BTreeSet<String> {
+pub(super) fn texts(words: &[Word]) -> BTreeSet<String> {
     words.iter().map(|word| word.get_ref().clone()).collect()
 }

@@ -2,14 +2,17 @@
 //! the one before stays. What is in the files is read elsewhere.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use countersign_core::approval::Risk;
+use countersign_core::ledger::{Account, Ledger};
+use countersign_core::people::{Holding, People, Portrait, RoleRights};
 use countersign_core::port::{Asker, Right, Rights};
 use countersign_core::signal::{Actor, Platform};
 
 use super::error::AccessError;
+use super::identity::{Links, links_of};
 use super::rights::{Access, Owner};
 
 /// How often the files are looked at.
@@ -87,6 +90,8 @@ struct Live {
     sources: Sources,
     owner: Option<Owner>,
     now: RwLock<Arc<Access>>,
+    /// What was linked in chat. Held while a set is made of it, so that of two new sets the later one has both news.
+    links: Mutex<Links>,
     /// What was read last, taken into use or refused, so that each change is told once.
     seen: RwLock<Result<Texts, AccessError>>,
 }
@@ -96,7 +101,8 @@ impl LiveAccess {
     pub fn open(sources: Sources, owner: Option<Owner>) -> Result<Self, AccessError> {
         let texts = sources.read()?;
         let access = texts.access(owner.clone())?;
-        let live = Live { sources, owner, now: RwLock::new(Arc::new(access)), seen: RwLock::new(Ok(texts)) };
+        let (now, links, seen) = (RwLock::new(Arc::new(access)), Mutex::default(), RwLock::new(Ok(texts)));
+        let live = Live { sources, owner, now, links, seen };
         Ok(Self { live: Arc::new(live) })
     }
 
@@ -113,13 +119,18 @@ impl LiveAccess {
             return Ok(false);
         }
         self.live.seen.write().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
-        let access = Arc::new(read?.access(self.live.owner.clone())?);
-        *self.live.now.write().unwrap_or_else(PoisonError::into_inner) = access;
+        let access = read?.access(self.live.owner.clone())?;
+        let links = self.live.links.lock().unwrap_or_else(PoisonError::into_inner);
+        self.take_up(access.with_links(&links));
         Ok(true)
     }
 
+    fn take_up(&self, access: Access) {
+        *self.live.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
+    }
+
     /// Looks at the files every two seconds, for as long as the bot runs. Reads files, writes to the log.
-    pub async fn follow(self) {
+    pub async fn follow_files(self) {
         if self.live.sources == Sources::default() {
             return;
         }
@@ -153,7 +164,38 @@ impl Rights for LiveAccess {
         self.snapshot().person(platform, actor)
     }
 
+    fn follow(&self, ledger: &Ledger) {
+        let new = links_of(ledger);
+        let mut links = self.live.links.lock().unwrap_or_else(PoisonError::into_inner);
+        if *links != new {
+            self.take_up(self.snapshot().with_links(&new));
+            *links = new;
+        }
+    }
+
+    fn people(&self) -> &dyn People {
+        self
+    }
+
     fn who_can(&self, asked: &str, by: &Asker<'_>) -> String {
         self.snapshot().who_can(asked, by)
+    }
+}
+
+impl People for LiveAccess {
+    fn holding(&self, account: &Account) -> Holding {
+        self.snapshot().holding(account)
+    }
+
+    fn portrait(&self, person: &str) -> Option<Portrait> {
+        self.snapshot().portrait(person)
+    }
+
+    fn nearest(&self, name: &str) -> Vec<String> {
+        self.snapshot().nearest(name)
+    }
+
+    fn roles_here(&self, asker: &Asker<'_>) -> Vec<RoleRights> {
+        self.snapshot().roles_here(asker)
     }
 }

@@ -1,17 +1,20 @@
 //! Who may what: the core's `Rights`, answered by Cedar from one snapshot of people, places and policies. Whoever is not
 //! known is denied before any policy is asked, and so is everything that only a person does where no person asks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
 use countersign_core::approval::Risk;
+use countersign_core::people::People;
 use countersign_core::port::{Asker, Right, Rights};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, ActorId, ActorKind, ConversationKind, Platform};
 
 use super::entities::{Act, OWNER, Place, Thing, context, principal, resource, uid};
 use super::error::AccessError;
-use super::people::{Directory, Principal};
+use super::identity::{Links, linked};
+use super::people::{Accounts, Directory, Principal};
 use super::places::Room;
 use super::policies::Policies;
 use super::who_can;
@@ -35,14 +38,17 @@ impl Owner {
     }
 }
 
-/// One snapshot: who there is, what is where, and what the policies say.
+/// One snapshot: who there is, what is where, and what the policies say. A copy with other linked accounts shares
+/// everything else.
 #[derive(Clone, Debug)]
 pub struct Access {
-    pub(super) directory: Directory,
-    pub(super) policies: Policies,
+    pub(super) directory: Arc<Directory>,
+    pub(super) policies: Arc<Policies>,
     owner: Option<Owner>,
     /// In the order of the directory's principals.
-    subjects: Vec<Subject>,
+    subjects: Arc<Vec<Subject>>,
+    /// Accounts that were linked in chat; none of them stands in the file.
+    linked: Accounts,
     authorizer: Authorizer,
 }
 
@@ -51,13 +57,32 @@ pub struct Access {
 pub(super) struct Subject {
     pub(super) who: Principal,
     pub(super) is_owner: bool,
+    /// Nobody is known by the account: it has nothing but what roles of its platform give it for one question.
+    is_guest: bool,
     entity: Entity,
 }
 
 impl Subject {
     pub(super) fn new(who: Principal, is_owner: bool) -> Self {
         let entity = principal(&who, is_owner);
-        Self { who, is_owner, entity }
+        Self { who, is_owner, is_guest: false, entity }
+    }
+
+    /// Somebody of its own, who is nothing but these roles. Nobody of a file can have the name: none there has a colon or
+    /// a blank in it, so that no policy speaks of them.
+    fn guest(name: String, platform: &str, roles: BTreeSet<String>) -> Self {
+        let (groups, platforms) = (BTreeSet::new(), BTreeSet::from([platform.to_owned()]));
+        let who = Principal { name, is_service: false, roles, groups, platforms };
+        Self { is_guest: true, ..Self::new(who, false) }
+    }
+
+    /// The same, with these roles besides.
+    fn and(mut self, roles: BTreeSet<String>) -> Self {
+        if roles.is_empty() {
+            return self;
+        }
+        self.who.roles.extend(roles);
+        Self::new(self.who, self.is_owner)
     }
 }
 
@@ -81,7 +106,44 @@ impl Access {
             _ => names(false),
         })?;
         let subjects = directory.principals.iter().map(|one| Subject::new(one.clone(), false)).collect();
-        Ok(Self { directory, policies, owner, subjects, authorizer: Authorizer::new() })
+        let (directory, policies, subjects) = (Arc::new(directory), Arc::new(policies), Arc::new(subjects));
+        Ok(Self { directory, policies, owner, subjects, linked: Accounts::new(), authorizer: Authorizer::new() })
+    }
+
+    /// The same snapshot with these accounts linked instead of the ones before. Cheap: reads no policy and no file.
+    pub(super) fn with_links(&self, links: &Links) -> Self {
+        Self { linked: linked(&self.directory, links), ..self.clone() }
+    }
+
+    /// Whose this account is: by the file, else by what was linked.
+    pub(super) fn whose(&self, platform: &str, id: &str) -> Option<usize> {
+        let linked = || self.linked.get(platform)?.get(id).copied();
+        self.directory.person(platform, id).or_else(linked)
+    }
+
+    /// The accounts that were linked to this person: (platform, id).
+    pub(super) fn linked_to(&self, person: usize) -> Vec<(String, String)> {
+        let of = |(platform, ids): (&String, &BTreeMap<String, usize>)| {
+            let own: Vec<_> = ids.iter().filter(|(_, at)| **at == person).collect();
+            own.into_iter().map(|(id, _)| (platform.clone(), id.clone())).collect::<Vec<_>>()
+        };
+        self.linked.iter().flat_map(of).collect()
+    }
+
+    /// Everybody in the file, with the platforms on which they have a linked account; and whoever has a role of a platform
+    /// that means something here.
+    fn everybody_in_the_file(&self) -> Vec<Subject> {
+        let mut all = Vec::clone(&self.subjects);
+        for (platform, ids) in &self.linked {
+            for at in ids.values() {
+                if let Some(one) = all.get_mut(*at) {
+                    one.who.platforms.insert(platform.clone());
+                }
+            }
+        }
+        let guests = self.directory.platform_roles.in_words();
+        all.extend(guests.map(|(name, platform, roles)| Subject::guest(name, platform, roles.clone())));
+        all
     }
 
     /// Answers `who can`, asked with the words after it. An error says what can be asked.
@@ -98,10 +160,10 @@ impl Access {
     /// Everybody who may be allowed something: who is in the file, and the process's owner. A person who is both stands
     /// here twice, as the owner at the console and as themselves elsewhere.
     pub(super) fn everybody(&self) -> Vec<Subject> {
-        let Some(owner) = &self.owner else { return self.subjects.clone() };
+        let mut others = self.everybody_in_the_file();
+        let Some(owner) = &self.owner else { return others };
         let platform = owner.platform.as_str();
-        let at = self.directory.person(platform, owner.id.as_str());
-        let mut others = self.subjects.clone();
+        let at = self.whose(platform, owner.id.as_str());
         if let Some(same) = at.and_then(|at| others.get_mut(at)) {
             same.who.platforms.remove(platform);
         }
@@ -112,7 +174,7 @@ impl Access {
 
     /// The owner as they are at the console: the person of the file who has that account, else a person of ours.
     fn owner_subject(&self, owner: &Owner) -> Subject {
-        let at = self.directory.person(owner.platform.as_str(), owner.id.as_str());
+        let at = self.whose(owner.platform.as_str(), owner.id.as_str());
         let known = at.and_then(|at| self.directory.principals.get(at)).cloned();
         let built_in = || Principal {
             name: OWNER.to_owned(),
@@ -126,15 +188,12 @@ impl Access {
         Subject::new(who, true)
     }
 
-    /// Who an actor is, on this platform. Nobody, where the actor is neither a person with an account of their own nor a
-    /// service of ours.
-    fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
-        let (platform, id) = (platform.as_str(), actor.id.as_str());
-        match actor.kind {
-            ActorKind::Human => match self.owner.as_ref().filter(|owner| owner.is(platform, id)) {
-                Some(owner) => Some(self.owner_subject(owner)),
-                None => self.subjects.get(self.directory.person(platform, id)?).cloned(),
-            },
+    /// Who asks. Nobody, where the actor is neither a person with an account of their own nor a service of ours, nor has a
+    /// role of the platform that means something here. Such a role counts for this question alone.
+    fn subject(&self, asker: &Asker<'_>) -> Option<Subject> {
+        let (platform, id) = (asker.thread.platform.as_str(), asker.actor.id.as_str());
+        match asker.actor.kind {
+            ActorKind::Human => self.human(platform, id, self.directory.platform_roles.of(asker)),
             ActorKind::Service => self.subjects.get(self.directory.service(id)?).cloned(),
             ActorKind::Bot
             | ActorKind::Webhook
@@ -142,6 +201,17 @@ impl Access {
             | ActorKind::ChannelPost
             | ActorKind::Bridge => None,
         }
+    }
+
+    fn human(&self, platform: &str, id: &str, besides: BTreeSet<String>) -> Option<Subject> {
+        if let Some(owner) = self.owner.as_ref().filter(|owner| owner.is(platform, id)) {
+            return Some(self.owner_subject(owner).and(besides));
+        }
+        if let Some(at) = self.whose(platform, id) {
+            return self.subjects.get(at).cloned().map(|one| one.and(besides));
+        }
+        let is_guest = !besides.is_empty() && self.directory.accepts(platform, id).is_ok();
+        is_guest.then(|| Subject::guest(format!("{platform}:{id}"), platform, besides))
     }
 
     /// A place in a room; nothing more than the platform where no room is named.
@@ -166,9 +236,12 @@ impl Access {
         Thing { id, kind: "room".to_owned(), environment: environment.clone(), labels: BTreeSet::new() }
     }
 
-    /// One question. What only a person does is denied to a service whatever a policy says.
+    /// One question. What only a person does is denied to a service whatever a policy says, and what only somebody does
+    /// whom we know is denied to a guest: the account could be the second one of a known person, and four eyes would be
+    /// two.
     pub(super) fn allows(&self, subject: &Subject, act: &Act, thing: &Thing, place: &Place) -> bool {
-        !(subject.who.is_service && act.is_for_people()) && self.policies_allow(subject, act, thing, place)
+        let denied = (subject.who.is_service && act.is_for_people()) || (subject.is_guest && act.is_for_known_people());
+        !denied && self.policies_allow(subject, act, thing, place)
     }
 
     /// The same, as the policies have it. Denies where they cannot be asked and where one of them could not be evaluated:
@@ -199,7 +272,7 @@ impl Access {
 
     fn judge(&self, asker: &Asker<'_>, act: &Act, on: Option<(&ResourceId, &[String])>) -> bool {
         let thread = asker.thread;
-        let Some(subject) = self.subject(asker.actor, &thread.platform) else { return false };
+        let Some(subject) = self.subject(asker) else { return false };
         let place = self.place(thread.platform.as_str(), thread.conversation.as_str(), asker.room);
         match on {
             Some(on) => self.allows_on(&subject, act, on, &place),
@@ -233,16 +306,20 @@ impl Rights for Access {
     }
 
     fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
-        let Some(subject) = self.subject(asker.actor, &asker.thread.platform) else { return Vec::new() };
+        let Some(subject) = self.subject(asker) else { return Vec::new() };
         subject.is_owner.then(|| OWNER.to_owned()).into_iter().chain(subject.who.roles).collect()
     }
 
     /// A name has no colon in it, so that an unknown account is never taken for a person.
     fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        match self.directory.person(platform.as_str(), actor.id.as_str()) {
+        match self.whose(platform.as_str(), actor.id.as_str()) {
             Some(at) => self.directory.principals.get(at).map(|one| one.name.clone()).unwrap_or_default(),
             None => format!("{platform}:{}", actor.id),
         }
+    }
+
+    fn people(&self) -> &dyn People {
+        self
     }
 
     fn who_can(&self, asked: &str, _: &Asker<'_>) -> String {

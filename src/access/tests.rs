@@ -1,6 +1,10 @@
 //! Who may what, as tables and properties: the shipped roles, everybody who is nobody, what a label may not do, sets that are
 //! refused, and the set that stays. The real binary's side is in `tests/it/policy.rs`.
 
+mod any_order;
+mod conformance;
+mod identity;
+mod platform_roles;
 mod refused;
 mod table;
 
@@ -297,7 +301,8 @@ fn the_policies_alone_deny_a_service_what_only_people_do() {
 #[test]
 fn the_code_alone_denies_what_only_people_do_and_whoever_is_nobody() {
     let mut access = access();
-    access.policies.set = "permit (principal, action, resource);".parse().expect("a policy");
+    std::sync::Arc::make_mut(&mut access.policies).set =
+        "permit (principal, action, resource);".parse().expect("a policy");
     let here = room("discord", "main");
     let humans_only = [decide(Risk::Low, "host:web-1"), Right::Acknowledge, Right::Grant, Right::Administer];
     for right in &humans_only {

@@ -10,9 +10,10 @@ use countersign_core::env::SpokeStatus;
 use countersign_core::port::Ended;
 use tokio_util::sync::CancellationToken;
 
+use super::policy::HOW_TO_BEGIN;
 use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
-use crate::access::{LiveAccess, OsUser, Owner};
+use crate::access::{LiveAccess, OsUser, Owner, Sources};
 use crate::clock::fresh_id;
 use crate::config::{Config, DataLock, lock_data_dir};
 use crate::engine::{Engine, Parts, Watch};
@@ -82,7 +83,11 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let (platform, person) = wired.console_owner.clone();
     let access = LiveAccess::open(access_sources(&prepared.setup.config), Some(Owner::new(platform, person)));
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
-    let following = tokio::spawn(access.clone().follow());
+    let elsewhere = adapters.iter().any(|adapter| adapter.platform() != wired.console_owner.0);
+    if let Some(line) = how_to_begin(elsewhere, &access_sources(&prepared.setup.config), access.snapshot().counts().0) {
+        super::say(&line);
+    }
+    let following = tokio::spawn(access.clone().follow_files());
     let world =
         prepared.setup.world(Box::new(access), Box::new(move || health.health().into_iter().map(status).collect()));
     let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max, watch });
@@ -101,6 +106,20 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// What is said at the start where a chat platform is on and no person is known (AC-22). The console needs no word of it:
+/// it belongs to whoever runs the bot.
+fn how_to_begin(chat_platforms: bool, sources: &Sources, people: usize) -> Option<String> {
+    let lead = match (&sources.file, people) {
+        _ if !chat_platforms => return None,
+        (None, _) => return Some(HOW_TO_BEGIN.to_owned()),
+        (Some(file), 0) => format!("The access file {} names no people", file.display()),
+        (Some(_), _) => return None,
+    };
+    Some(format!(
+        "{lead}: nobody is known on a chat platform. To begin, add the first administrator to it, as in README.md (“Who may what”)."
+    ))
 }
 
 /// One line about what may still come to something; nothing where nothing may.
@@ -186,6 +205,18 @@ async fn stop_on_signal(stop: CancellationToken, interrupt_is_taken: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chat_platform_without_people_is_told_how_to_begin() {
+        let file = |name: &str| Sources { file: Some(name.into()), policies: None };
+        assert_eq!(how_to_begin(false, &Sources::default(), 0), None, "the console alone");
+        assert_eq!(how_to_begin(true, &file("a.toml"), 1), None);
+        assert_eq!(how_to_begin(true, &Sources::default(), 0).as_deref(), Some(HOW_TO_BEGIN));
+        insta::assert_snapshot!(
+            how_to_begin(true, &file("a.toml"), 0).unwrap_or_default(),
+            @"The access file a.toml names no people: nobody is known on a chat platform. To begin, add the first administrator to it, as in README.md (“Who may what”)."
+        );
+    }
 
     #[test]
     fn what_is_still_open_is_one_line() {

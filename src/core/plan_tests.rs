@@ -160,8 +160,9 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     })
     .collect();
     insta::assert_snapshot!(told.join("---\n"), @r#"
-    refused: You may not talk to me here; somebody who administers me can change that.
+    refused: I do not know this account, so that you may not talk to me.
     (FORBIDDEN, gate `actor`)
+    What to do: somebody who runs me adds `test:eve` to the access file, or you type `link` to me from an account that I know and its code here.
     ---
     refused: Somebody else has to countersign what you asked for yourself.
     (FORBIDDEN, gate `decision`)

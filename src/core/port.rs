@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::approval::{Digest, Outcome, PlanId, Risk};
 use crate::gate::{Cleared, ToolCall};
 use crate::ledger::Ledger;
+use crate::people::{Nobody, People};
 use crate::resource::ResourceId;
 use crate::signal::{Actor, ConversationKind, Platform, QuestionId, Signal, SignalId, ThreadKey};
 use crate::tool::ToolKind;
@@ -328,6 +329,11 @@ pub trait Rights: Send + Sync {
 
     /// Takes note of the accounts that were linked in chat. No I/O.
     fn follow(&self, _ledger: &Ledger) {}
+
+    /// The people themselves. No I/O.
+    fn people(&self) -> &dyn People {
+        &Nobody
+    }
 
     /// Answers `who can`, asked in this thread with the words after it: sentences and names, no words of the asker's.
     fn who_can(&self, _asked: &str, _: &Asker<'_>) -> String {

@@ -272,8 +272,9 @@ fn a_stranger_and_what_is_not_addressed_get_nothing() {
     let told = world.hear(signal("s", "mallory", "load"));
     assert!(told.calls.is_empty());
     insta::assert_snapshot!(told.said, @r#"
-    refused: You may not talk to me here; somebody who administers me can change that.
+    refused: I do not know this account, so that you may not talk to me.
     (FORBIDDEN, gate `actor`)
+    What to do: somebody who runs me adds `test:mallory` to the access file, or you type `link` to me from an account that I know and its code here.
     "#);
     let mut aside = signal("s", "ann", "load");
     aside.addressed = Addressed::No;

@@ -83,6 +83,8 @@ pub const METRICS: &[Metric] = &[
     counter("deliveries_total", &["platform", "outcome"], "Messages handed to a platform, by what became of them."),
     counter("plans_total", &["became", "risk"], "Plans, by the state that they came to."),
     counter("plans_lost_total", &[], "Steps that were not stored because somebody else had moved the plan."),
+    counter("links_total", &["did"], "What was done with linked accounts and their codes."),
+    counter("ledger_overtaken_total", &[], "Steps that were not stored because somebody else had changed the ledger."),
     counter("plans_broken_total", &[], "Stored plans that were read and are not what was frozen."),
     counter("verifications_total", &["outcome"], "Verifying reads after a change, by what they found."),
     timer("step_seconds", "Time of one step of the core."),

@@ -29,12 +29,14 @@ fn main() {
         let access = access(policies);
         let kinds: [(&str, Asks); 3] = [("talk", |_| Right::Talk), ("request", request), ("decide", decide)];
         for (name, right) in kinds {
-            measure(&format!("{name}, {policies} policies of one's own"), &access, &resources, right);
+            measure(&format!("{name}, {policies} policies of one's own"), &access, &resources, right, &[]);
         }
+        let carried = ["administrator".to_owned()];
+        measure(&format!("request by a platform's role, {policies}"), &access, &resources, request, &carried);
     }
 }
 
-fn measure(name: &str, access: &Access, resources: &[ResourceId], right: Asks) {
+fn measure(name: &str, access: &Access, resources: &[ResourceId], right: Asks, platform_roles: &[String]) {
     let mut allowed = 0;
     let mut took: Vec<Duration> = (0..DECISIONS)
         .map(|n| {
@@ -42,7 +44,7 @@ fn measure(name: &str, access: &Access, resources: &[ResourceId], right: Asks) {
             let (who, what) = (actor(n * 7919 % PEOPLE), &resources[n * 7927 % RESOURCES]);
             let (here, right) = (room(n % 50), right(what));
             let begun = Instant::now();
-            let may = access.may(&Asker::at(&who, &here), &right);
+            let may = access.may(&Asker { platform_roles, ..Asker::at(&who, &here) }, &right);
             let took = begun.elapsed();
             allowed += usize::from(may);
             took
@@ -54,7 +56,7 @@ fn measure(name: &str, access: &Access, resources: &[ResourceId], right: Asks) {
     println!("{name:<34}{median:>10.1}{p99:>10.1}{max:>10.1}  {allowed} of {DECISIONS}");
 }
 
-/// 1,000 people in 100 teams in 10 departments, 20 patterns of environments, and that many policies beside the shipped.
+/// 1,000 people in 100 teams in 10 departments, 20 patterns of environments, a role of the platform in each of 50 rooms, and that many policies beside the shipped.
 fn access(policies: usize) -> Access {
     let mut file = String::new();
     let roles = ["viewer", "operator", "approver", "admin"];
@@ -74,6 +76,10 @@ fn access(policies: usize) -> Access {
     }
     for n in 0..20 {
         let _infallible = writeln!(file, "[[environments]]\nname = \"env{n}\"\nhosts = [\"*-{n}\"]");
+    }
+    for n in 0..50 {
+        let role = "platform = \"telegram\"\nid = \"administrator\"\nroles = [\"operator\"]";
+        let _infallible = writeln!(file, "[[platform_roles]]\n{role}\nroom = \"-100{n}\"");
     }
     let own: String = (0..policies).fold(String::new(), |mut text, n| {
         let _infallible = writeln!(

@@ -36,10 +36,17 @@ fn an_access_file_that_cannot_be_meant_is_refused() {
         file("[[rooms]]\nplatform = \"discord\"\nid = \"1\"\nenvironment = \"moon\"\n"),
         file("[[rooms]]\nplatform = \"discord\"\nid = \"1\"\ncontrol = \"free\"\n"),
         file("[[rooms]]\nplatform = \"d\"\nid = \"1\"\n[[rooms]]\nplatform = \"d\"\nid = \"1\"\n"),
+        file("[[platform_roles]]\nplatform = \"discord\"\nid = \"SRE\"\nroles = [\"viewer\"]\n"),
+        file("[[platform_roles]]\nplatform = \"telegram\"\nid = \"administrator\"\nroles = [\"viewer\"]\n"),
+        file(
+            "[[platform_roles]]\nplatform = \"telegram\"\nid = \"administrator\"\nspace = \"\"\nroles = [\"viewer\"]\n",
+        ),
+        file("[[platform_roles]]\nplatform = \"console\"\nid = \"x\"\nroles = [\"viewer\"]\n"),
+        file("[[platform_roles]]\nplatform = \"matrix\"\nid = \"x\"\nroom = \"!a:b\"\nroles = [\"vewer\"]\n"),
     ];
     insta::assert_snapshot!(refused.join("\n"), @r#"
     access.toml (line 1): unclosed array table, expected `]`
-    access.toml (line 1): unknown field `peoples`, expected one of `people`, `services`, `groups`, `environments`, `resources`, `rooms`, `matrix`
+    access.toml (line 1): unknown field `peoples`, expected one of `people`, `services`, `groups`, `environments`, `resources`, `rooms`, `platform_roles`, `matrix`
     access.toml (line 1): missing field `accounts`
     access.toml (line 5): `discord:ann#1234` is no Discord account; use the number of 17 to 20 digits that Copy User ID gives in developer mode
     access.toml (line 3): `matrix:@ann:example.org` is on a homeserver that is not allowed; add "example.org" to `matrix.homeservers` or use another account
@@ -57,6 +64,11 @@ fn an_access_file_that_cannot_be_meant_is_refused() {
     access.toml (line 4): `moon` is no environment of this file (production)
     access.toml (line 4): unknown variant `free`, expected one of `read_only`, `controlled`, `autonomous`
     access.toml (line 6): this room stands here twice; keep one entry
+    access.toml (line 3): `SRE` is no Discord role; use the number of 17 to 20 digits that Copy Role ID gives in developer mode
+    access.toml (line 3): whoever makes a room gives themselves its roles; say with `room` or `space` where this one counts
+    access.toml (line 3): whoever makes a room gives themselves its roles; say with `room` or `space` where this one counts
+    access.toml (line 3): `console` has no roles of its own; use discord, telegram or matrix
+    access.toml (line 5): no policy speaks of the role `vewer`; did you mean `viewer`? (the roles are admin, approver, operator, viewer)
     "#);
 }
 

@@ -5,7 +5,7 @@ use super::{Digest, Filed, Outcome, Plan, PlanId, PlanState, Risk, is_success};
 use crate::envelope::Code;
 use crate::gate::Refusal;
 use crate::port::{Asker, Right, Rights};
-use crate::signal::{Actor, ActorKind};
+use crate::signal::{Actor, ActorKind, Platform};
 
 /// What somebody wants done with a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,21 @@ pub fn judge(ask: &Ask, filed: &Filed, asker: &Asker<'_>, rights: &dyn Rights) -
         let message = "somebody else has to countersign what you asked for yourself".to_owned();
         return Err(refuse(Code::Forbidden, message));
     }
+    let needs_two = ask.verb == Verb::Approve && !is_requester && plan.risk >= Risk::Medium;
+    if needs_two && !is_somebody(rights, &plan.thread.platform, &plan.requester) {
+        return Err(refuse(Code::Forbidden, WHOSE_ACCOUNT_IS_THIS.to_owned()));
+    }
     Ok(Allowed { waiver: four_eyes })
+}
+
+/// Said where a change needs two people and the account that asks for it is nobody's.
+pub const WHOSE_ACCOUNT_IS_THIS: &str = "four eyes need two people, and I do not know whose account this was asked from: it may be a second one of whoever \
+     countersigns";
+
+/// Whether an account is known to be a person's or a service's. One that is nobody's, or is so no longer, may be a second
+/// account of anybody: what was asked from it can have no second pair of eyes.
+pub fn is_somebody(rights: &dyn Rights, platform: &Platform, actor: &Actor) -> bool {
+    actor.kind == ActorKind::Service || rights.person(platform, actor) != format!("{platform}:{}", actor.id)
 }
 
 /// What became of a plan that cannot be decided any more: the outcome itself, because a late click must not make a failure

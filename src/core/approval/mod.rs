@@ -10,7 +10,7 @@ mod plan;
 mod verify;
 
 pub use card::{CARD_BYTES_MAX, card};
-pub use decide::{Allowed, Ask, Verb, judge};
+pub use decide::{Allowed, Ask, Verb, WHOSE_ACCOUNT_IS_THIS, is_somebody, judge};
 pub use desk::{CLOSED_MAX, Decided, Desk, Due, Filed, Move, Standing};
 pub use life::{Outcome, PlanState, may_become};
 pub use plan::{BadPlan, Digest, Expectation, Frozen, Plan, PlanId, Risk};

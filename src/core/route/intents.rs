@@ -28,6 +28,12 @@ pub enum OwnCommand {
     Who,
     /// Who may do something.
     WhoCan,
+    /// What each role may do, and who has it.
+    Roles,
+    /// Make another account one's own, or somebody's.
+    Link,
+    /// Take an account away from a person.
+    Unlink,
     /// Which gates the last action passed, and which stopped it.
     Why,
     /// What it knows about something that was named.

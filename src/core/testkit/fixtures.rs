@@ -270,6 +270,29 @@ patterns = ["who am i"]
 own = "who"
 
 [[intent]]
+name = "roles"
+about = "what each role may do"
+examples = ["roles"]
+patterns = ["roles"]
+own = "roles"
+
+[[intent]]
+name = "link"
+about = "makes another account yours"
+examples = ["link", "link ABCDE-FGHJK"]
+patterns = ["link(?: (?P<words>.+))?"]
+own = "link"
+args.words = "{words}"
+
+[[intent]]
+name = "unlink"
+about = "takes an account away from a person"
+examples = ["unlink telegram:4711"]
+patterns = ["unlink (?P<account>.+)"]
+own = "unlink"
+args.account = "{account}"
+
+[[intent]]
 name = "why"
 about = "which gates the last question met"
 examples = ["why"]

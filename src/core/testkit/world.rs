@@ -178,6 +178,8 @@ pub struct World {
     pub own: OwnDeployment,
     /// Credentials.
     pub vault: Vault,
+    /// Who may what: Ann and Bob, unless a test brings others.
+    pub rights: Box<dyn Rights>,
     /// The mask.
     pub mask: Mask,
     /// What each tool of a command line does.
@@ -209,6 +211,7 @@ impl World {
             limits: Limits::default(),
             own: OwnDeployment::default(),
             vault: Vault::default(),
+            rights: Box::new(TwoPeople),
             mask: Mask::default(),
             commands: Tables::default(),
             state: ThreadState::default(),
@@ -278,7 +281,10 @@ impl World {
         let (state, effects) = step(self.env(), state, input, now);
         self.state = state;
         match (self.files.store(&effects), self.at_work.clone().map(Box::new)) {
-            (Ok(()), _) => self.perform(effects, told),
+            (Ok(()), _) => {
+                self.rights.follow(&self.files.ledger);
+                self.perform(effects, told)
+            }
             (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
             (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
             (Err(NotStored::Overtaken), Some(signal)) => self.input(Input::Overtaken(signal), told),
@@ -354,7 +360,7 @@ impl World {
             registry: &self.registry,
             intents: &self.intents,
             exact: &self.exact,
-            rights: &TwoPeople,
+            rights: self.rights.as_ref(),
             ledger: &self.files.ledger,
             similarity: &Lexical,
             limits: &self.limits,

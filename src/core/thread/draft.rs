@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::answer;
-use crate::approval::{self, Expectation, Filed, Frozen, Plan, PlanId, PlanState, Standing};
+use crate::approval::{self, Expectation, Filed, Frozen, Plan, PlanId, PlanState, Risk, Standing};
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details, Envelope};
 use crate::gate::{Refusal, ToolCall, texts_of};
@@ -239,6 +239,13 @@ fn plan(
         refusal(Code::InvalidInput, "the change cannot be put into words: a value is missing".to_owned())
     })?;
     let expect = expectation(&change.expect, &scope, &args)?;
+    let alone = turn.env.rights.may_decide_alone(&request.signal.asker(), change.risk);
+    let platform = &request.signal.thread.platform;
+    let is_somebody = approval::is_somebody(turn.env.rights, platform, &request.signal.actor);
+    // Nobody could countersign it: said before there is a card.
+    if change.risk >= Risk::Medium && !alone && !is_somebody {
+        return Err(refusal(Code::Forbidden, approval::WHOSE_ACCOUNT_IS_THIS.to_owned()));
+    }
     let before = change.precondition.iter();
     let before = before.filter_map(|name| Some((name.clone(), target.attrs.get(name)?.clone()))).collect();
     let signal = &request.signal;
@@ -265,7 +272,7 @@ fn plan(
         expect,
         preview: preview.get("preview").and_then(Value::as_str).map(str::to_owned),
         limit_ms: spec.limit_ms,
-        alone: turn.env.rights.may_decide_alone(&signal.asker(), change.risk),
+        alone,
         requested_at: turn.now.wall,
         expires_at: Wall(turn.now.wall.0.saturating_add(lifetime)),
     })

@@ -8,6 +8,7 @@ mod draft;
 mod entities;
 mod fsm;
 mod knowledge;
+mod link;
 mod perceive;
 mod plans;
 mod prefetch;

@@ -3,8 +3,7 @@
 
 use crate::approval::{PlanId, Verb};
 use crate::effect::{Effect, Ending};
-use crate::envelope::Code;
-use crate::gate::{DEPTH_MAX, Refusal};
+use crate::gate::DEPTH_MAX;
 use crate::port::{Claim, Mark, Right};
 use crate::route::{Does, Intent, OwnCommand, Route, exact_key, hear, is_pronoun, may_be_remembered, nearest, route};
 use crate::signal::{ActorKind, Addressed, OURSELVES, Payload, QuestionId, Signal};
@@ -14,7 +13,7 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, carry, decision, say};
+use super::{It, carry, decision, link, say};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -31,8 +30,10 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         return due(turn, request, &plan);
     }
     if !turn.env.rights.may(&request.signal.asker(), &Right::Talk) {
-        refuse_talk(turn, request);
-        return;
+        return match link::code_of_nobody(turn, &request.signal) {
+            Some(code) => link::claim(turn, request, &code),
+            None => refuse_talk(turn, request),
+        };
     }
     match request.signal.payload.clone() {
         Payload::Text { text } => words(turn, request, &text),
@@ -81,12 +82,7 @@ fn drop_signal(turn: &mut Turn<'_>, signal: Signal) {
 }
 
 fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
-    let refusal = Refusal {
-        gate: "actor",
-        code: Code::Forbidden,
-        message: "you may not talk to me here; somebody who administers me can change that".to_owned(),
-        details: crate::envelope::Details::default(),
-    };
+    let refusal = say::people::may_not_talk(turn, &request.signal);
     turn.count("gate_block_total", &[("gate", "actor"), ("code", refusal.code.as_str()), ("tool", "talk")]);
     let about = AuditAbout { call: "talk", detail: &refusal.message, refusal: Some(&refusal), ..AuditAbout::default() };
     turn.audit("refused", &request.signal, about);
@@ -129,6 +125,8 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         Does::Own(OwnCommand::Approve) => decision::typed(turn, request, Verb::Approve, &route),
         Does::Own(OwnCommand::Deny) => decision::typed(turn, request, Verb::Deny, &route),
         Does::Own(OwnCommand::Cancel) => decision::typed(turn, request, Verb::Cancel, &route),
+        Does::Own(OwnCommand::Link) => link::typed(turn, request, &route),
+        Does::Own(OwnCommand::Unlink) => link::unlink(turn, request, &route),
         Does::Own(OwnCommand::Verify) => carry::verify(turn, request),
         Does::Own(own) => {
             let blocks = say::own(*own, &route, turn, &request);

@@ -7,6 +7,7 @@ use crate::gate::{Ctx, Judged, Refusal, judge_post};
 use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing};
 use crate::signal::{Now, QuestionId, Signal};
 
+use super::link::WrongCodes;
 use super::procedure::Procedure;
 use super::request::Request;
 use super::{Entities, Fsm, Knowledge, ResolvedContext};
@@ -44,6 +45,10 @@ pub struct ThreadState {
     pub(crate) last_judged: Vec<Judged>,
     /// The thread's plans.
     pub(crate) desk: Desk,
+    /// Wrong codes that were typed here. No reset forgets them.
+    pub(crate) wrong_codes: WrongCodes,
+    /// Whether an account that nobody is known by was told here how to begin.
+    pub(crate) told_how_to_begin: bool,
 }
 
 impl ThreadState {

@@ -2,12 +2,12 @@
 //! committed again changes nothing.
 
 use countersign::store::{Committed, LedgerChange, StepRecord};
-use countersign_core::ledger::{Account, Key, Ledger, Link, Record};
+use countersign_core::ledger::{Account, CodeHash, Key, Ledger, Link, LinkCode, Record};
 use countersign_core::signal::{ActorId, Platform, Wall};
 
 use super::{Bed, Case, accepted, counts, did, on_postgres, on_sqlite, step};
 
-const CASES: &[(&str, Case)] = cases![a_row_of_the_ledger_changes_once];
+const CASES: &[(&str, Case)] = cases![a_row_of_the_ledger_changes_once, of_two_accounts_on_one_code_one_wins];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_case_of_the_ledger_holds_on_sqlite() {
@@ -59,4 +59,36 @@ async fn a_row_of_the_ledger_changes_once(bed: Bed) {
     let none = bed.store.ledger().await.expect("it can be read");
     assert_eq!(commit(&bed, &linking(&none, "k-5", Some("bob"))).await, Committed::Done);
     assert_eq!(person(&bed).await.as_deref(), Some("bob"));
+}
+
+/// A step of this signal that takes the code away and makes this account ann's, from where the ledger has both.
+fn claiming(ledger: &Ledger, signal: &str, code: &CodeHash) -> StepRecord {
+    let account = Account { platform: Platform::new("telegram"), id: ActorId::new(signal) };
+    let link = Link { person: "ann".to_owned(), by: "ann".to_owned(), at: Wall(1) };
+    let taken = ledger.put(Key::Code(code.clone()), None);
+    let linked = ledger.put(Key::Link(account), Some(Record::Link(link)));
+    let row = |name: &str, change| LedgerChange { id: format!("{signal}-{name}"), change: Box::new(change) };
+    StepRecord { ledger: vec![row("code", taken), row("link", linked)], ..step(signal, 1, Vec::new()) }
+}
+
+async fn of_two_accounts_on_one_code_one_wins(bed: Bed) {
+    for signal in ["s-0", "s-1", "s-2"] {
+        accepted(&bed, signal, signal, 1).await;
+    }
+    let code = CodeHash::of("ABCDE-FGHJK");
+    let open = LinkCode { person: "ann".to_owned(), shown_to: account(), expires_at: Wall(600_000) };
+    let shown = Ledger::default().put(Key::Code(code.clone()), Some(Record::Code(open)));
+    let change = LedgerChange { id: "shown".to_owned(), change: Box::new(shown) };
+    let shown = StepRecord { ledger: vec![change], ..step("s-0", 1, Vec::new()) };
+    assert_eq!(commit(&bed, &shown).await, Committed::Done);
+    let ledger = bed.store.ledger().await.expect("it can be read");
+    assert_eq!(ledger.codes().count(), 1);
+
+    let (one, other) = (claiming(&ledger, "s-1", &code), claiming(&ledger, "s-2", &code));
+    let (one, other) = tokio::join!(bed.store.commit(&one), bed.store.commit(&other));
+    let ends = [one.expect("it can be stored"), other.expect("it can be stored")];
+    assert_eq!(ends.iter().filter(|end| **end == Committed::Done).count(), 1, "{ends:?}");
+    assert_eq!(ends.iter().filter(|end| **end == Committed::Overtaken).count(), 1, "{ends:?}");
+    let ledger = bed.store.ledger().await.expect("it can be read");
+    assert_eq!((ledger.codes().count(), ledger.links().count()), (0, 1), "nothing of the other step is stored");
 }

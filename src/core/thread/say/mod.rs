@@ -1,6 +1,8 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
-//! is written by `answer/`, what is said of plans is in `plans.rs`.
+//! is written by `answer/`; what is said of plans, of people and of linked accounts is in files of their own.
 
+pub(in crate::thread) mod link;
+pub(in crate::thread) mod people;
 pub(in crate::thread) mod plans;
 
 use std::fmt::Write;
@@ -10,13 +12,12 @@ use serde_json::Value;
 use crate::answer;
 use crate::envelope::Envelope;
 use crate::gate::{Judged, Refusal};
-use crate::port::{Block, Choice, Right, TableColumn};
+use crate::port::{Block, Choice, TableColumn};
 use crate::resource::Resource;
 use crate::route::{OwnCommand, Route, Suggested};
 use crate::secrets::Mask;
-use crate::signal::{ActorKind, QuestionId, Signal};
+use crate::signal::{QuestionId, Signal};
 use crate::text;
-use crate::tool::ToolKind;
 
 use crate::thread::Entity;
 use crate::thread::prefetch::{Mention, brief, mentions};
@@ -174,15 +175,21 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
     match own {
         OwnCommand::Help => help(turn),
         OwnCommand::Status => status(turn),
-        OwnCommand::Who => who(turn, request),
+        OwnCommand::Who => people::who(turn, request),
+        OwnCommand::Roles => people::roles(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
         OwnCommand::Why => why(&turn.state.last_judged),
         OwnCommand::About => about(route, turn),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk),
-        // Decisions and verifications are no answers from the bot's own state; they never come here.
-        OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel | OwnCommand::Verify => nothing_to_show(),
+        // Decisions, verifications and links are no answers from the bot's own state; they never come here.
+        OwnCommand::Approve
+        | OwnCommand::Deny
+        | OwnCommand::Cancel
+        | OwnCommand::Verify
+        | OwnCommand::Link
+        | OwnCommand::Unlink => nothing_to_show(),
     }
 }
 
@@ -216,29 +223,6 @@ fn status(turn: &Turn<'_>) -> Vec<Block> {
     for spoke in turn.env.spokes {
         fields.push((format!("tools: {}", spoke.name), text::one_line(&turn.env.mask.apply(&spoke.state), 200)));
     }
-    vec![Block::Fields { fields }]
-}
-
-fn who(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
-    let (actor, thread) = (&request.signal.actor, &request.signal.thread);
-    let kind = match actor.kind {
-        ActorKind::Human => "a person",
-        ActorKind::Service => "a service",
-        ActorKind::Bot
-        | ActorKind::Webhook
-        | ActorKind::AnonymousAdmin
-        | ActorKind::ChannelPost
-        | ActorKind::Bridge => "not a person",
-    };
-    let may = |kind: &ToolKind| turn.env.rights.may(&request.signal.asker(), &Right::request(*kind));
-    let allowed: Vec<&str> = ToolKind::ALL.iter().filter(|kind| may(kind)).map(|kind| kind.as_str()).collect();
-    let none = |list: &str| if list.is_empty() { "none".to_owned() } else { list.to_owned() };
-    let fields = vec![
-        ("you are".to_owned(), format!("{} ({kind})", text::one_line(&actor.display, 64))),
-        ("known as".to_owned(), text::one_line(&format!("{} on {}", actor.id, thread.platform), 120)),
-        ("roles".to_owned(), none(&turn.env.rights.roles(&request.signal.asker()).join(", "))),
-        ("may ask for".to_owned(), none(&allowed.join(", "))),
-    ];
     vec![Block::Fields { fields }]
 }
 
