@@ -99,6 +99,11 @@ pub(super) struct RoomEntry {
     pub(super) kind: Option<ConversationKind>,
     /// What a question about no resource in particular is about.
     pub(super) environment: Option<Word>,
+    /// With `control = "autonomous"`: the actions, as `tool.action`, that are done without a countersignature.
+    #[serde(default)]
+    pub(super) autonomous: Vec<Word>,
+    /// In which environments that holds. Left out: in every one but production.
+    pub(super) autonomous_environments: Option<Vec<Word>>,
 }
 
 /// How much may be done from a room (DESIGN.md section 4).
@@ -109,7 +114,7 @@ pub(super) enum Control {
     ReadOnly,
     /// What changes something is countersigned.
     Controlled,
-    /// Nothing but a grant for reads and listed low-risk actions; there are no grants yet, so that it is `controlled`.
+    /// As controlled; only the listed actions, of low risk, are done without a countersignature.
     Autonomous,
 }
 

@@ -3,6 +3,7 @@
 //! process keeps the console. What a right protects is decided in the core's gates.
 
 mod account;
+mod autonomous;
 mod check;
 mod entities;
 mod error;
@@ -15,6 +16,7 @@ mod reload;
 mod rights;
 mod who_can;
 
+pub use autonomous::Declared;
 pub use check::{Checked, check};
 pub use error::AccessError;
 pub use os_user::OsUser;

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use countersign_core::approval::Risk;
 use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, Platform};
 
+use super::autonomous::Declared;
 use super::error::AccessError;
 use super::rights::{Access, Owner};
 
@@ -22,6 +24,8 @@ pub struct Sources {
     pub file: Option<PathBuf>,
     /// The directory of the team's own policies, `*.cedar`.
     pub policies: Option<PathBuf>,
+    /// What can be done, for the rooms that let something be done alone.
+    pub declared: Declared,
 }
 
 /// What stands in the files: (name, text).
@@ -34,19 +38,19 @@ struct Texts {
 impl Sources {
     /// Reads everything and makes a set of it. Reads files.
     pub fn access(&self, owner: Option<Owner>) -> Result<Access, AccessError> {
-        self.read()?.access(owner)
+        self.access_of(&self.read()?, owner)
+    }
+
+    fn access_of(&self, texts: &Texts, owner: Option<Owner>) -> Result<Access, AccessError> {
+        let access = Access::new(texts.file.as_ref(), &texts.policies, owner)?;
+        self.declared.check(&access)?;
+        Ok(access)
     }
 
     fn read(&self) -> Result<Texts, AccessError> {
         let file = self.file.as_deref().map(|path| read("access.file", path)).transpose()?;
         let policies = self.policies.as_deref().map(policy_files).transpose()?.unwrap_or_default();
         Ok(Texts { file, policies })
-    }
-}
-
-impl Texts {
-    fn access(&self, owner: Option<Owner>) -> Result<Access, AccessError> {
-        Access::new(self.file.as_ref(), &self.policies, owner)
     }
 }
 
@@ -95,7 +99,7 @@ impl LiveAccess {
     /// Reads the files for the first time; whatever is wrong with them is an error. Reads files.
     pub fn open(sources: Sources, owner: Option<Owner>) -> Result<Self, AccessError> {
         let texts = sources.read()?;
-        let access = texts.access(owner.clone())?;
+        let access = sources.access_of(&texts, owner.clone())?;
         let live = Live { sources, owner, now: RwLock::new(Arc::new(access)), seen: RwLock::new(Ok(texts)) };
         Ok(Self { live: Arc::new(live) })
     }
@@ -113,14 +117,14 @@ impl LiveAccess {
             return Ok(false);
         }
         self.live.seen.write().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
-        let access = Arc::new(read?.access(self.live.owner.clone())?);
+        let access = Arc::new(self.live.sources.access_of(&read?, self.live.owner.clone())?);
         *self.live.now.write().unwrap_or_else(PoisonError::into_inner) = access;
         Ok(true)
     }
 
     /// Looks at the files every two seconds, for as long as the bot runs. Reads files, writes to the log.
     pub async fn follow(self) {
-        if self.live.sources == Sources::default() {
+        if self.live.sources.file.is_none() && self.live.sources.policies.is_none() {
             return;
         }
         loop {
@@ -143,6 +147,10 @@ impl Rights for LiveAccess {
 
     fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool {
         self.snapshot().may_decide_alone(asker, risk)
+    }
+
+    fn acts_alone(&self, asker: &Asker<'_>, call: &str, on: (&ResourceId, &[String]), risk: Risk) -> bool {
+        self.snapshot().acts_alone(asker, call, on, risk)
     }
 
     fn roles(&self, asker: &Asker<'_>) -> Vec<String> {

@@ -232,6 +232,17 @@ impl Rights for Access {
         self.judge(asker, &Act::DecideAlone { risk }, None)
     }
 
+    /// The room's entry must list it, the environment must be one for that whichever way it is looked at, and the policies
+    /// must permit it to who asks.
+    fn acts_alone(&self, asker: &Asker<'_>, call: &str, (id, found): (&ResourceId, &[String]), risk: Risk) -> bool {
+        let (platform, room) = (asker.thread.platform.as_str(), asker.thread.conversation.as_str());
+        let places = &self.directory.places;
+        let listed = |found: &[String]| places.is_alone(platform, room, call, places.environment(id, found));
+        listed(&[])
+            && listed(found)
+            && self.judge(asker, &Act::Alone { risk, tool: call.to_owned() }, Some((id, found)))
+    }
+
     fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
         let Some(subject) = self.subject(asker.actor, &asker.thread.platform) else { return Vec::new() };
         subject.is_owner.then(|| OWNER.to_owned()).into_iter().chain(subject.who.roles).collect()

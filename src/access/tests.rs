@@ -1,6 +1,7 @@
 //! Who may what, as tables and properties: the shipped roles, everybody who is nobody, what a label may not do, sets that are
 //! refused, and the set that stays. The real binary's side is in `tests/it/policy.rs`.
 
+mod autonomous;
 mod refused;
 mod table;
 
@@ -182,7 +183,8 @@ fn a_removed_account_is_nobody_from_the_next_set_on() {
     let home = tempfile::tempdir().expect("a folder for the test");
     let path = home.path().join("access.toml");
     std::fs::write(&path, FILE).expect("it can be written");
-    let live = LiveAccess::open(Sources { file: Some(path.clone()), policies: None }, None).expect("it is sound");
+    let live = LiveAccess::open(Sources { file: Some(path.clone()), policies: None, ..Sources::default() }, None)
+        .expect("it is sound");
     let may = || live.may(&Asker::at(&human("2002"), &room("telegram", "main")), &Right::Talk);
     assert!(may());
     std::fs::write(&path, FILE.replace("\"telegram:2002\", ", "")).expect("it can be written");
@@ -202,7 +204,10 @@ fn a_set_that_is_not_sound_leaves_the_one_before() {
     std::fs::create_dir(&policies).expect("a folder can be made");
     write(&file, FILE);
     write(&policies.join("own.cedar"), "forbid (principal, action == Action::\"declare\", resource);");
-    let live = LiveAccess::open(Sources { file: Some(file.clone()), policies: Some(policies.clone()) }, None);
+    let live = LiveAccess::open(
+        Sources { file: Some(file.clone()), policies: Some(policies.clone()), ..Sources::default() },
+        None,
+    );
     let live = live.expect("it is sound");
     let may = |right: &Right| live.may(&Asker::at(&human(OTTO), &room("discord", "main")), right);
     assert_eq!(live.reload(), Ok(false), "nothing changed");
@@ -333,6 +338,7 @@ fn acts() -> Vec<Act> {
         Act::Request { kind: ToolKind::Read, tool: String::new() },
         Act::Decide { risk, is_requester: true },
         Act::DecideAlone { risk },
+        Act::Alone { risk, tool: "lab.act".to_owned() },
         Act::Acknowledge,
         Act::Declare,
         Act::Grant,

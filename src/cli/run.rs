@@ -48,7 +48,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
     let setup = Setup::read(args)?;
     // Read here only to be refused here: before anything is made.
-    access_sources(&setup.config).access(None)?;
+    access_sources(&setup.config, &setup.registry).access(None)?;
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
     let user = OsUser::of_this_process()?;
     let lock = lock_data_dir(&setup.data_dir)?;
@@ -80,7 +80,10 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
     let health = Arc::clone(&spokes);
     let (platform, person) = wired.console_owner.clone();
-    let access = LiveAccess::open(access_sources(&prepared.setup.config), Some(Owner::new(platform, person)));
+    let access = LiveAccess::open(
+        access_sources(&prepared.setup.config, &prepared.setup.registry),
+        Some(Owner::new(platform, person)),
+    );
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
     let following = tokio::spawn(access.clone().follow());
     let world =

@@ -13,7 +13,7 @@ use countersign_core::secrets::Mask;
 use countersign_core::tool::Registry;
 
 use super::RunArgs;
-use crate::access::Sources;
+use crate::access::{Declared, Sources};
 use crate::config::{Config, LoadOptions, Override};
 use crate::engine::{SpokesView, World};
 use crate::telemetry;
@@ -47,8 +47,9 @@ pub(super) fn configuration(args: &RunArgs) -> anyhow::Result<(Config, LoadOptio
 }
 
 /// Where rights come from.
-pub(super) fn access_sources(config: &Config) -> Sources {
-    Sources { file: config.access.file.clone(), policies: config.access.policies.clone() }
+pub(super) fn access_sources(config: &Config, registry: &Registry) -> Sources {
+    let (file, policies) = (config.access.file.clone(), config.access.policies.clone());
+    Sources { file, policies, declared: Declared::new(registry) }
 }
 
 impl Setup {
@@ -120,7 +121,8 @@ fn own_deployment(own: &[PathBuf]) -> OwnDeployment {
     OwnDeployment { paths: own.iter().cloned().chain(real).collect(), resources: Vec::new() }
 }
 
-fn load_tools(config: &Config) -> anyhow::Result<Registry> {
+/// The built-in declarations, and the team's own. Reads files.
+pub(super) fn load_tools(config: &Config) -> anyhow::Result<Registry> {
     let mut files: Vec<(String, String)> =
         TOOLS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     if let Some(dir) = &config.tools.dir {

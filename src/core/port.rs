@@ -317,6 +317,13 @@ pub trait Rights: Send + Sync {
     /// recorded each time.
     fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool;
 
+    /// Whether the control level of the room lets them do this without anybody's countersignature: a call as
+    /// `tool.action`, a target with what was found on it as `name=value`, and its risk. Only the room's entry in the access
+    /// file can say so; nothing that is said in a chat ever does.
+    fn acts_alone(&self, _: &Asker<'_>, _call: &str, _on: (&ResourceId, &[String]), _: Risk) -> bool {
+        false
+    }
+
     /// Their roles, here, for `who`. An id alone says nothing: the same one may be somebody else elsewhere.
     fn roles(&self, asker: &Asker<'_>) -> Vec<String>;
 

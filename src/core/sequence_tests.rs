@@ -16,6 +16,8 @@ use crate::testkit::{World, resource};
 
 #[path = "sequence_tests/dice.rs"]
 mod dice;
+#[path = "sequence_tests/grants.rs"]
+mod grants;
 #[path = "sequence_tests/ledger.rs"]
 mod ledger;
 #[path = "sequence_tests/op.rs"]
@@ -77,6 +79,7 @@ fn happen(town: &mut Town<'_>, op: &Op) {
             }
         }
         Op::Panic { seat } => town.panic(*seat),
+        Op::Grants(op) => grants::happen(town, op),
     }
     town.pump();
 }
@@ -179,7 +182,7 @@ fn moved_elsewhere(town: &mut Town<'_>, plan: &PlanId, to: PlanState) {
     let by = Actor { id: ActorId::new(other), kind: ActorKind::Human, display: other.to_owned() };
     let platform = row.frozen.plan().thread.platform.clone();
     let signal = SignalId::new("elsewhere");
-    let decided = Decided { platform, by, signal, at: wall, waiver: false, reason: String::new() };
+    let decided = Decided { platform, by, signal, at: wall, waiver: false, reason: String::new(), unasked: None };
     town.moved_elsewhere(plan, |standing| {
         standing.state = to;
         if to == PlanState::Approved {
@@ -357,7 +360,7 @@ fn nothing_was_left_out(tally: &Tally) {
         "lost",
         "held",
     ];
-    for what in reached {
+    for what in reached.into_iter().chain(grants::REACHED) {
         assert!(tally.of(what) > 0, "never happened: {what}");
     }
 }

@@ -39,6 +39,10 @@ mod hostile;
 mod plans;
 
 #[cfg(test)]
+#[path = "grant_tests.rs"]
+mod grants;
+
+#[cfg(test)]
 #[path = "sequence_tests.rs"]
 mod sequences;
 

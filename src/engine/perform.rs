@@ -121,14 +121,14 @@ impl Worker {
                         self.quiet.shrink();
                     }
                     if !storing.ledger.is_empty() {
-                        self.engine.read_ledger().await;
+                        self.engine.read_ledger(now).await;
                     }
                     return Stored::Done;
                 }
                 Ok(Committed::Lost(filed)) => Input::Lost { signal: Box::new(signal), filed },
                 Ok(Committed::Held { filed, by }) => Input::Held { signal: Box::new(signal), filed, by },
                 Ok(Committed::Overtaken) => {
-                    self.engine.read_ledger().await;
+                    self.engine.read_ledger(now).await;
                     Input::Overtaken(Box::new(signal))
                 }
                 Err(error) => {

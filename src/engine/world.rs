@@ -65,7 +65,8 @@ impl World {
     }
 
     /// Takes over what the store has; the rights follow it.
-    pub(super) fn keep(&self, ledger: Ledger) {
+    pub(super) fn keep(&self, ledger: Ledger, now: Now) {
+        let ledger = ledger.timed(&self.ledger(), now);
         self.rights.follow(&ledger);
         *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ledger);
     }

@@ -30,6 +30,7 @@ fn plain(home: &Home, text: &str) -> String {
         (r"process:\S+:\d+-\d+", "process:HOST:PID-START"),
         (r"(service|file):[^:\s]+:", "$1:HOST:"),
         (r"\b(pid|process) \d+", "$1 PID"),
+        (r"\S+ \(console:uid:\d+\)", "PERSON"),
         (r"asked by \S+:", "asked by PERSON:"),
         (r"(?m)^\S+ decided it at", "PERSON decided it at"),
     ];

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Frozen, PlanId, PlanState, may_become};
+use crate::ledger::GrantId;
 use crate::signal::{Actor, Mono, Now, Platform, SignalId, Wall};
 
 /// The longest wait for a look, in milliseconds: longer than a permit, a time limit and a pause between two looks together.
@@ -32,6 +33,19 @@ pub struct Decided {
     /// Why, where it was denied or taken back.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// Why nobody was asked, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unasked: Option<Unasked>,
+}
+
+/// Why nobody was asked for a countersignature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unasked {
+    /// Somebody had allowed exactly this beforehand: [`Decided::by`] is who.
+    Grant(GrantId),
+    /// The room's control level lets its people do this alone: [`Decided::by`] is who asked for it.
+    Level,
 }
 
 /// Everything about a plan that changes.
@@ -158,6 +172,11 @@ impl Desk {
     /// begins no second one.
     pub fn holding(&self) -> Option<&Filed> {
         self.kept.values().map(|kept| &kept.filed).find(|filed| filed.state().holds_target())
+    }
+
+    /// The plan that this signal asked for.
+    pub fn asked_by(&self, signal: &SignalId) -> Option<&Filed> {
+        self.kept.values().map(|kept| &kept.filed).find(|filed| filed.frozen.plan().signal == *signal)
     }
 
     /// Whether a plan's time is over, by either clock.

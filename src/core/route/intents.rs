@@ -46,6 +46,33 @@ pub enum OwnCommand {
     Cancel,
     /// Look again at what was changed and is not verified.
     Verify,
+    /// Allow beforehand what a plan does.
+    Grant,
+    /// What is allowed beforehand.
+    Grants,
+    /// Take back what was allowed.
+    Revoke,
+}
+
+impl OwnCommand {
+    /// Whether it settles who may do what: it is typed in its own words, never remembered, and never run by a yes to a
+    /// guess.
+    pub(super) const fn decides(self) -> bool {
+        match self {
+            Self::Approve | Self::Deny | Self::Cancel | Self::Grant | Self::Revoke => true,
+            Self::Help
+            | Self::Status
+            | Self::Who
+            | Self::WhoCan
+            | Self::Why
+            | Self::About
+            | Self::Reset
+            | Self::ResetKeep
+            | Self::Approvals
+            | Self::Verify
+            | Self::Grants => false,
+        }
+    }
 }
 
 /// What an intent does.

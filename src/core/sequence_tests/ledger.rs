@@ -42,7 +42,7 @@ pub(super) struct Execution<'a> {
     pub(super) call: &'a ToolCall,
     /// How often the wall clock was set back until now.
     pub(super) setbacks: u64,
-    /// The wall clock was set forward while it was being done.
+    /// The wall clock was set forward while it was being done, or before its bot was followed by another one.
     pub(super) jumped: bool,
     /// Nobody waits for it any more.
     pub(super) orphan: bool,

@@ -4,6 +4,7 @@
 use crate::approval::{Outcome, PlanId, PlanState};
 use crate::port::CardChoice;
 
+use super::grants::{self, GrantOp};
 use super::spoke::Manner;
 use super::town::{Crash, Town};
 
@@ -46,6 +47,8 @@ pub(super) enum Op {
     Evict { seat: usize },
     /// A thread breaks.
     Panic { seat: usize },
+    /// Something about permissions.
+    Grants(GrantOp),
 }
 
 /// Who presses.
@@ -77,12 +80,16 @@ impl Op {
             Self::Elsewhere { .. } => "op: another instance",
             Self::Evict { .. } => "op: a thread is dropped",
             Self::Panic { .. } => "op: a thread breaks",
+            Self::Grants(op) => op.name(),
         }
     }
 }
 
 /// The next operation. It is drawn from what is there, so that most of them mean something.
 pub(super) fn draw(town: &mut Town<'_>) -> Op {
+    if let Some(op) = grants::draw(town) {
+        return op;
+    }
     let plans: Vec<PlanId> = town.files.rows.keys().cloned().collect();
     let flights = town.spoke.flights.len();
     let (thrown, seat) = (town.dice.below(100), town.dice.at(4) / 3);

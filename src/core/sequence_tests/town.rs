@@ -4,6 +4,7 @@
 
 use crate::approval::{Filed, Move, PlanId, PlanState, Standing};
 use crate::effect::{Effect, Input};
+use crate::env::Env;
 use crate::envelope::Envelope;
 use crate::gate::ToolCall;
 use crate::signal::{Mono, Now, Signal, SignalId, Wall};
@@ -13,8 +14,9 @@ use crate::thread::ThreadState;
 use crate::tool::ToolKind;
 
 use super::dice::Dice;
+use super::grants::Book;
 use super::ledger::{Execution, Ledger, Tally};
-use super::spoke::{Flight, Manner, Spoke, done, failed, no_answer, not_begun, refused};
+use super::spoke::{Flight, Leapt, Manner, Spoke, done, failed, no_answer, not_begun, refused};
 
 /// After how many begun attempts a signal ends in a notice.
 const ATTEMPTS_MAX: u32 = 2;
@@ -57,6 +59,9 @@ pub(super) struct Town<'a> {
     setbacks: u64,
     pub(super) seats: [Seat; 2],
     pub(super) files: Files,
+    /// What this process takes for the ledger of permissions, where another one has changed it since.
+    pub(super) seen: Option<crate::ledger::Ledger>,
+    pub(super) book: Book,
     inbox: Vec<Entry>,
     pub(super) spoke: Spoke,
     pub(super) ledger: Ledger,
@@ -79,6 +84,8 @@ impl<'a> Town<'a> {
             setbacks: 0,
             seats: Default::default(),
             files: Files::default(),
+            seen: None,
+            book: Book::default(),
             inbox: Vec::new(),
             spoke: Spoke::new(),
             ledger: Ledger::default(),
@@ -157,14 +164,15 @@ impl<'a> Town<'a> {
         let now = Now { wall: Wall(self.wall), mono: Mono(self.mono), seed };
         let ground = self.ground;
         let state = std::mem::take(&mut self.seats[at].state);
-        let (state, effects) = step(ground.env(), state, input, now);
+        let (state, effects) =
+            step(Env { ledger: self.seen.as_ref().unwrap_or(&self.files.ledger), ..ground.env() }, state, input, now);
         self.seats[at].state = state;
         self.tally.one("steps");
         let crash = self.crash_of_this_step();
         if crash == Some(Crash::BeforeStored) {
             return self.end_process();
         }
-        if let Err(why) = self.files.store(&effects) {
+        if let Err(why) = self.files.store(&effects, now) {
             return self.not_stored(at, why);
         }
         self.record(at, &effects);
@@ -199,6 +207,7 @@ impl<'a> Town<'a> {
                 Input::Held { signal, filed, by }
             }
             NotStored::Overtaken => {
+                self.seen = None;
                 self.tally.one("overtaken");
                 Input::Overtaken(signal)
             }
@@ -207,6 +216,10 @@ impl<'a> Town<'a> {
     }
 
     fn record(&mut self, at: usize, effects: &[Effect]) {
+        self.book.stored(effects, (&self.files, self.wall), &mut self.ledger, self.tally);
+        if effects.iter().any(|effect| matches!(effect, Effect::Keep(_))) {
+            self.seen = None;
+        }
         for effect in effects {
             match effect {
                 Effect::File(filed) => {
@@ -266,8 +279,16 @@ impl<'a> Town<'a> {
         }
         let until = call.warrant.as_ref().map_or(self.wall, |warrant| warrant.until.0);
         let good_for = (until - self.wall).clamp(0, 10_000);
-        let flight =
-            Flight { seat, call: call.clone(), sent: self.mono, good_for, begun: None, jumped: false, awaited: true };
+        let flight = Flight {
+            seat,
+            call: call.clone(),
+            sent: self.mono,
+            good_for,
+            begun: None,
+            jumped: false,
+            leapt: Leapt::No,
+            awaited: true,
+        };
         self.spoke.flights.push(flight);
     }
 
@@ -283,6 +304,9 @@ impl<'a> Town<'a> {
         self.spoke.flights.retain(Flight::is_write);
         for flight in &mut self.spoke.flights {
             flight.awaited = false;
+            if flight.leapt == Leapt::Forward {
+                flight.leapt = Leapt::Misled;
+            }
         }
     }
 
@@ -363,7 +387,12 @@ impl<'a> Town<'a> {
             return false;
         }
         let (call, setbacks) = (&flight.call, self.setbacks);
-        let execution = Execution { call, setbacks, jumped: flight.jumped, orphan: !flight.awaited };
+        let execution = Execution {
+            call,
+            setbacks,
+            jumped: flight.jumped || flight.leapt == Leapt::Misled,
+            orphan: !flight.awaited,
+        };
         self.ledger.executed(&execution, &self.files, self.tally);
         let target = call.target.clone();
         self.spoke.restart(target.as_ref(), &mut self.dice);
@@ -400,8 +429,11 @@ impl<'a> Town<'a> {
         if by < 0 {
             self.setbacks += 1;
         } else {
-            for flight in self.spoke.flights.iter_mut().filter(|flight| flight.begun.is_some()) {
-                flight.jumped = true;
+            for flight in &mut self.spoke.flights {
+                flight.jumped |= flight.begun.is_some();
+                if flight.leapt == Leapt::No {
+                    flight.leapt = Leapt::Forward;
+                }
             }
         }
     }

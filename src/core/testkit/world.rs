@@ -78,7 +78,7 @@ pub(crate) enum NotStored {
 
 impl Files {
     /// Stores what a step does to plans: all of it or nothing.
-    pub(crate) fn store(&mut self, effects: &[Effect]) -> Result<(), NotStored> {
+    pub(crate) fn store(&mut self, effects: &[Effect], now: Now) -> Result<(), NotStored> {
         let mut before = Vec::new();
         let ledger = self.ledger.clone();
         for effect in effects {
@@ -107,6 +107,7 @@ impl Files {
                 return Err(why);
             }
         }
+        self.ledger = std::mem::take(&mut self.ledger).timed(&ledger, now);
         Ok(())
     }
 
@@ -192,6 +193,10 @@ pub struct World {
     pub clock: u64,
     /// The clock on the wall, in milliseconds since the Unix epoch.
     pub wall: i64,
+    /// Who may what: at first Ann and Bob nearly everything, and nobody else anything.
+    pub rights: Box<dyn Rights>,
+    /// What the thread still takes for the ledger, where somebody else has changed it since.
+    pub stale: Option<Ledger>,
     /// What the thread is working on, for steps that are not stored.
     at_work: Option<Signal>,
     steps: u64,
@@ -216,6 +221,8 @@ impl World {
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
+            rights: Box::new(TwoPeople),
+            stale: None,
             at_work: None,
             steps: 0,
         }
@@ -277,11 +284,14 @@ impl World {
         let state = std::mem::take(&mut self.state);
         let (state, effects) = step(self.env(), state, input, now);
         self.state = state;
-        match (self.files.store(&effects), self.at_work.clone().map(Box::new)) {
+        match (self.files.store(&effects, now), self.at_work.clone().map(Box::new)) {
             (Ok(()), _) => self.perform(effects, told),
             (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
             (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
-            (Err(NotStored::Overtaken), Some(signal)) => self.input(Input::Overtaken(signal), told),
+            (Err(NotStored::Overtaken), Some(signal)) => {
+                self.stale = None;
+                self.input(Input::Overtaken(signal), told)
+            }
             (Err(_), None) => unreachable!("only a signal's step moves a plan"),
         }
     }
@@ -354,8 +364,8 @@ impl World {
             registry: &self.registry,
             intents: &self.intents,
             exact: &self.exact,
-            rights: &TwoPeople,
-            ledger: &self.files.ledger,
+            rights: self.rights.as_ref(),
+            ledger: self.stale.as_ref().unwrap_or(&self.files.ledger),
             similarity: &Lexical,
             limits: &self.limits,
             own: &self.own,

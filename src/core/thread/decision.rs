@@ -69,13 +69,18 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
     }
 }
 
-fn was_decided_by(filed: &Filed, request: &Request) -> bool {
+/// Whether this very signal decided it, in an earlier process.
+pub(super) fn was_decided_by(filed: &Filed, request: &Request) -> bool {
     filed.state().is_open()
         && filed.standing.decided.as_ref().is_some_and(|decided| decided.signal == request.signal.id)
 }
 
 /// A change that could not begin now is not approved now: the click is not used up, and the plan goes on waiting.
-fn unhindered(turn: &Turn<'_>, ask: &Ask, allowed: approval::Allowed) -> Result<approval::Allowed, Box<Refusal>> {
+pub(super) fn unhindered(
+    turn: &Turn<'_>,
+    ask: &Ask,
+    allowed: approval::Allowed,
+) -> Result<approval::Allowed, Box<Refusal>> {
     match turn.state.fsm.open_write() {
         Some(open) if ask.verb == Verb::Approve => {
             let message =
@@ -95,6 +100,7 @@ fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, all
         signal: request.signal.id.clone(),
         at: turn.now.wall,
         waiver: allowed.waiver,
+        unasked: None,
         reason: crate::text::cut(&turn.env.mask.apply(ask.reason.trim()), 500),
     };
     let detail = say::plans::decision_record(ask.verb, &decided, filed.frozen.plan());

@@ -7,6 +7,7 @@ mod decision;
 mod draft;
 mod entities;
 mod fsm;
+mod grants;
 mod knowledge;
 mod perceive;
 mod plans;

@@ -14,7 +14,7 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, carry, decision, say};
+use super::{It, carry, decision, draft, grants, say};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -33,6 +33,9 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
     if !turn.env.rights.may(&request.signal.asker(), &Right::Talk) {
         refuse_talk(turn, request);
         return;
+    }
+    if let Some(filed) = draft::begun_by(turn, &request) {
+        return carry::resume(turn, request, &filed);
     }
     match request.signal.payload.clone() {
         Payload::Text { text } => words(turn, request, &text),
@@ -130,6 +133,9 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         Does::Own(OwnCommand::Deny) => decision::typed(turn, request, Verb::Deny, &route),
         Does::Own(OwnCommand::Cancel) => decision::typed(turn, request, Verb::Cancel, &route),
         Does::Own(OwnCommand::Verify) => carry::verify(turn, request),
+        Does::Own(OwnCommand::Grant) => grants::give(turn, request, &route),
+        Does::Own(OwnCommand::Grants) => grants::list(turn, request),
+        Does::Own(OwnCommand::Revoke) => grants::revoke(turn, request, &route),
         Does::Own(own) => {
             let blocks = say::own(*own, &route, turn, &request);
             turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);

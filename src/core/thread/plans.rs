@@ -10,7 +10,7 @@ use crate::signal::Signal;
 
 use super::request::Request;
 use super::state::{AuditAbout, Turn};
-use super::{OpenWrite, say};
+use super::{OpenWrite, draft, say};
 
 /// What the store holds of this thread's plans. A change that was begun and is not verified puts the thread into
 /// VERIFYING at once, before it hears anything (DESIGN.md section 4).
@@ -44,8 +44,9 @@ pub(crate) fn on_held(turn: &mut Turn<'_>, signal: Signal, filed: &Filed, by: &P
 
 /// Somebody else wrote into the ledger first: nothing of the step was done.
 pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
-    let mut request = begun_anew(turn, signal);
+    let request = begun_anew(turn, signal);
     turn.count("ledger_overtaken_total", &[]);
+    let Some(mut request) = draft::ask_after_all(turn, request) else { return };
     turn.say(&mut request, Mark::Refused, Claim::Nothing, say::overtaken());
     turn.finish(request, Ending::Answered);
 }

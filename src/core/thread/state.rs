@@ -141,6 +141,7 @@ impl<'a> Turn<'a> {
         if request.again && request.next_post == 0 {
             blocks.insert(0, super::say::asked_before(&request.signal, self.env.mask));
         }
+        blocks.extend(self.why_unasked(request));
         let post = outgoing(request, mark, claim, blocks);
         let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
             Ok(message) => (message, true),
@@ -165,6 +166,13 @@ impl<'a> Turn<'a> {
             *unverified = Some(open.target.clone());
             blocks.insert(0, super::say::plans::still_unverified(&open.call, open.target.as_str()));
         }
+    }
+
+    /// With the first message about a plan that nobody was asked about, why that is so.
+    fn why_unasked(&self, request: &Request) -> Option<Block> {
+        let filed = self.state.desk.get(request.carrying.as_ref().filter(|_| request.next_post == 0)?)?;
+        let decided = filed.standing.decided.as_ref().filter(|decided| decided.signal == request.signal.id)?;
+        super::say::grants::unasked(decided, self.env.ledger)
     }
 
     /// Asks a question with choices and ends the request: waiting is a state, not a task.

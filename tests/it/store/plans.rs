@@ -83,6 +83,7 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
 
 fn decided(reason: &str) -> Decided {
     Decided {
+        unasked: None,
         platform: Platform::new("console"),
         by: signal("s-1", thread("main"), 1).actor,
         signal: SignalId::new("s-1"),

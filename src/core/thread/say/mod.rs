@@ -1,6 +1,8 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
-//! is written by `answer/`, what is said of plans is in `plans.rs`.
+//! is written by `answer/`, what is said of plans and of permissions is in `plans.rs` and
+//! `grants.rs`.
 
+pub(in crate::thread) mod grants;
 pub(in crate::thread) mod plans;
 
 use std::fmt::Write;
@@ -181,8 +183,14 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk),
-        // Decisions and verifications are no answers from the bot's own state; they never come here.
-        OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel | OwnCommand::Verify => nothing_to_show(),
+        // Decisions, permissions and verifications are no answers from the bot's own state; they never come here.
+        OwnCommand::Approve
+        | OwnCommand::Deny
+        | OwnCommand::Cancel
+        | OwnCommand::Verify
+        | OwnCommand::Grant
+        | OwnCommand::Grants
+        | OwnCommand::Revoke => nothing_to_show(),
     }
 }
 
