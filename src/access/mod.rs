@@ -13,6 +13,7 @@ mod places;
 mod policies;
 mod reload;
 mod rights;
+mod terms;
 mod who_can;
 
 pub use check::{Checked, check};

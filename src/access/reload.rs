@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use countersign_core::approval::Risk;
-use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::approval::{Risk, Terms};
+use countersign_core::port::{Asker, Right, Rights, TermsAbout};
 use countersign_core::signal::{Actor, Platform};
 
 use super::error::AccessError;
@@ -153,7 +153,15 @@ impl Rights for LiveAccess {
         self.snapshot().person(platform, actor)
     }
 
-    fn who_can(&self, asked: &str, asker: &Asker<'_>) -> String {
-        self.snapshot().who_can(asked, asker)
+    fn terms(&self, about: &TermsAbout<'_>) -> Terms {
+        self.snapshot().terms(about)
+    }
+
+    fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
+        self.snapshot().is_in(asker, group)
+    }
+
+    fn who_can(&self, words: &str, asker: &Asker<'_>) -> String {
+        self.snapshot().who_can(words, asker)
     }
 }

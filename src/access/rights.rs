@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
-use countersign_core::approval::Risk;
-use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::approval::{Risk, Terms};
+use countersign_core::port::{Asker, Right, Rights, TermsAbout};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, ActorId, ActorKind, ConversationKind, Platform};
 
@@ -217,8 +217,8 @@ impl Rights for Access {
                 let act = Act::Request { kind: *kind, tool: tool.clone().unwrap_or_default() };
                 ask(act, on.as_ref().map(|id| (id, labels.as_slice())))
             }
-            Right::Decide { risk, on, is_requester } => {
-                ask(Act::Decide { risk: *risk, is_requester: *is_requester }, Some((on, &[])))
+            Right::Decide { risk, on, is_requester, labels } => {
+                ask(Act::Decide { risk: *risk, is_requester: *is_requester }, Some((on, labels)))
             }
             Right::Acknowledge => ask(Act::Acknowledge, None),
             Right::Declare => ask(Act::Declare, None),
@@ -243,6 +243,15 @@ impl Rights for Access {
             Some(at) => self.directory.principals.get(at).map(|one| one.name.clone()).unwrap_or_default(),
             None => format!("{platform}:{}", actor.id),
         }
+    }
+
+    fn terms(&self, about: &TermsAbout<'_>) -> Terms {
+        self.directory.approvals.terms(about, &self.thing(about.target, &[]), &self.thing(about.target, about.labels))
+    }
+
+    fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
+        let subject = self.subject(asker.actor, &asker.thread.platform);
+        subject.is_some_and(|subject| subject.who.groups.contains(group))
     }
 
     fn who_can(&self, asked: &str, _: &Asker<'_>) -> String {

@@ -3,6 +3,7 @@
 
 mod refused;
 mod table;
+mod terms;
 
 use std::path::Path;
 
@@ -119,7 +120,7 @@ fn request(kind: ToolKind, on: &str, labels: &[&str]) -> Right {
 }
 
 fn decide(risk: Risk, on: &str) -> Right {
-    Right::Decide { risk, on: on.parse().expect("an id"), is_requester: false }
+    Right::Decide { risk, on: on.parse().expect("an id"), is_requester: false, labels: Vec::new() }
 }
 
 const VERA: &str = "100000000000000001";
@@ -377,8 +378,12 @@ fn the_tool_and_the_requester_reach_the_policies() {
     assert!(access.may(&Asker::at(&human(OTTO), &here), &by("host_process.stop")));
     assert!(!access.may(&Asker::at(&human(OTTO), &here), &by("host_process.signal")));
     let anna = human("100000000000000003");
-    let decides =
-        |is_requester| Right::Decide { risk: Risk::High, on: "host:web-1".parse().expect("an id"), is_requester };
+    let decides = |is_requester| Right::Decide {
+        risk: Risk::High,
+        on: "host:web-1".parse().expect("an id"),
+        is_requester,
+        labels: Vec::new(),
+    };
     assert!(access.may(&Asker::at(&anna, &here), &decides(false)));
     assert!(!access.may(&Asker::at(&anna, &here), &decides(true)));
 }

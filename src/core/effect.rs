@@ -100,7 +100,7 @@ pub enum Ending {
     Answered,
     /// With a notice that it was interrupted.
     Interrupted,
-    /// Too deep: dropped, counted and logged.
+    /// Too deep, counted and logged; or a change of a message that nothing waits for. Nothing was said.
     Dropped,
 }
 
@@ -118,7 +118,8 @@ impl Ending {
 /// One audit row (invariant 9). No secrets: texts are masked before they come here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
-    /// `called`, `refused`, `dropped`, `reset`; of a plan, what became of it: `proposed`, `approved`, `executing`, ...
+    /// `called`, `refused`, `dropped`, `reset`; of a plan, what became of it: `proposed`, `voted`, `reminded`, `escalated`,
+    /// `approved`, `executing`, ...
     pub what: &'static str,
     /// Which signal.
     pub signal: SignalId,

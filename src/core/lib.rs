@@ -20,6 +20,7 @@
 //!    the click; an approval binds one frozen plan by digest, is used once, and expires.
 //!    Held by `the_wrong_people_and_the_wrong_words_leave_a_plan_waiting`, `what_drifted_is_refused_and_shown`,
 //!    `a_plan_expires_by_either_clock_and_its_time_is_not_extended_by_a_restart`,
+//!    `two_people_countersign_and_the_second_one_carries_it_out`, `ac_13_a_right_that_is_gone_at_the_click_decides_nothing`,
 //!    `any_order_of_events_leaves_every_plan_legal`.
 //! 5. **Refusals never wear a gate down.** The hundredth attempt meets the same rule as the first.
 //!    Held by `the_hundredth_attempt_meets_the_same_rule_as_the_first`, `refusals_never_wear_the_gate_down`,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{Digest, Outcome, PlanId, Risk};
+use crate::approval::{Digest, Outcome, PlanId, Risk, Terms};
 use crate::gate::{Cleared, ToolCall};
 use crate::resource::ResourceId;
 use crate::signal::{Actor, ConversationKind, Platform, QuestionId, Signal, SignalId, ThreadKey};
@@ -289,6 +289,8 @@ pub enum Right {
         on: ResourceId,
         /// Whether the same person asked for it.
         is_requester: bool,
+        /// What was found on its target, as `name=value`. Untrusted: it may restrict, and never permit.
+        labels: Vec<String>,
     },
     /// To take notice of an alert or an incident for everybody.
     Acknowledge,
@@ -307,6 +309,19 @@ impl Right {
     }
 }
 
+/// What the terms of a plan depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TermsAbout<'a> {
+    /// Its risk.
+    pub risk: Risk,
+    /// Its target.
+    pub target: &'a ResourceId,
+    /// What was found on the target, as `name=value`. Untrusted: it may only make the terms stricter.
+    pub labels: &'a [String],
+    /// What is called, as `tool.action`.
+    pub tool: &'a str,
+}
+
 /// Who may what. Pure: a snapshot of policies and roles. Fails closed.
 pub trait Rights: Send + Sync {
     /// Whether they may, here.
@@ -323,6 +338,16 @@ pub trait Rights: Send + Sync {
     /// eyes. An account that nobody is known by is somebody of its own.
     fn person(&self, platform: &Platform, actor: &Actor) -> String {
         format!("{platform}:{}", actor.id)
+    }
+
+    /// What must come together before such a plan is approved, beside the right of each who countersigns.
+    fn terms(&self, _about: &TermsAbout<'_>) -> Terms {
+        Terms::default()
+    }
+
+    /// Whether somebody is in a group that terms name. Nobody is, where there are no groups.
+    fn is_in(&self, _asker: &Asker<'_>, _group: &str) -> bool {
+        false
     }
 
     /// Answers `who can`, asked in this thread with the words after it: sentences and names, no words of the asker's.

@@ -211,6 +211,22 @@ pub enum Payload {
         /// Which plan.
         plan: PlanId,
     },
+    /// The engine's own: the card of a plan will never be delivered. No adapter makes one.
+    Unreachable {
+        /// Which plan.
+        plan: PlanId,
+    },
+    /// A message was edited, by whomever. What it says now is not read: it can only take back what was asked for with it,
+    /// whether the signal addresses the bot or not.
+    Edited {
+        /// The message, by the platform's id of the event that it came with.
+        event: EventId,
+    },
+    /// A message was deleted, by whomever. It can only take back what was asked for with it, like an edit.
+    Deleted {
+        /// The message, by the platform's id of the event that it came with.
+        event: EventId,
+    },
 }
 
 /// The actor of the engine's own signals: nobody on any platform, and no right comes with it.
@@ -221,8 +237,20 @@ impl Payload {
     pub fn named_plan(&self) -> Option<PlanId> {
         match self {
             Self::Text { text } => text.split_whitespace().find_map(PlanId::parse),
-            Self::Decision { plan, .. } | Self::Due { plan } => Some(plan.clone()),
-            Self::Choice { .. } => None,
+            Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } => Some(plan.clone()),
+            Self::Choice { .. } | Self::Edited { .. } | Self::Deleted { .. } => None,
+        }
+    }
+
+    /// The message that was edited or deleted, where it is about one.
+    pub const fn taken_back(&self) -> Option<&EventId> {
+        match self {
+            Self::Edited { event } | Self::Deleted { event } => Some(event),
+            Self::Text { .. }
+            | Self::Choice { .. }
+            | Self::Decision { .. }
+            | Self::Due { .. }
+            | Self::Unreachable { .. } => None,
         }
     }
 
@@ -233,7 +261,9 @@ impl Payload {
             Self::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
             Self::Decision { plan, choice: CardChoice::Approve, .. } => format!("approve {plan}"),
             Self::Decision { plan, choice: CardChoice::Deny, .. } => format!("deny {plan}"),
-            Self::Due { plan } => format!("look after plan {plan}"),
+            Self::Due { plan } | Self::Unreachable { plan } => format!("look after plan {plan}"),
+            Self::Edited { .. } => "a message was edited".to_owned(),
+            Self::Deleted { .. } => "a message was deleted".to_owned(),
         }
     }
 }

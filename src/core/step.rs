@@ -11,6 +11,16 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
     let mut turn = Turn::new(env, now, state);
     turn.state.resolved.expire(now.mono);
     match input {
+        // The step before was not stored.
+        Input::Lost { .. } | Input::Held { .. } => turn.state.desk.undo_step(),
+        Input::Signal(_)
+        | Input::Again(_)
+        | Input::Interrupted(_)
+        | Input::Answer { .. }
+        | Input::Filed(_)
+        | Input::Deadline(_) => turn.state.desk.begin_step(),
+    }
+    match input {
         Input::Signal(signal) => perceive(&mut turn, *signal, false),
         Input::Again(signal) => perceive(&mut turn, *signal, true),
         Input::Interrupted(signal) => interrupted(&mut turn, *signal),
@@ -34,6 +44,14 @@ mod hostile;
 #[cfg(test)]
 #[path = "plan_tests.rs"]
 mod plans;
+
+#[cfg(test)]
+#[path = "waiting_tests.rs"]
+mod waits;
+
+#[cfg(test)]
+#[path = "conformance_tests.rs"]
+mod conformance;
 
 #[cfg(test)]
 #[path = "sequence_tests.rs"]

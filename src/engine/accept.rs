@@ -35,12 +35,19 @@ impl Engine {
         if self.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
         }
-        if signal.addressed == Addressed::No {
-            // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
-            return Ok(Admission::Duplicate);
-        }
-        if matches!(signal.payload, Payload::Due { .. }) {
+        if matches!(signal.payload, Payload::Due { .. } | Payload::Unreachable { .. }) {
             anyhow::bail!("only the engine itself looks after plans");
+        }
+        match signal.payload.taken_back() {
+            // What was never heard cannot be taken back; and what was is taken back in its own thread, wherever the platform
+            // puts the change.
+            Some(event) => match self.store.thread_of_event(&signal.thread, event).await? {
+                Some(thread) => signal.thread = thread,
+                None => return Ok(Admission::Duplicate),
+            },
+            // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
+            None if signal.addressed == Addressed::No => return Ok(Admission::Duplicate),
+            None => {}
         }
         let handle = self.thread(&signal.thread);
         // One at a time in a thread, so that the order of the inbox is the order of the queue.
@@ -116,7 +123,7 @@ impl Engine {
     }
 
     /// The thread's queue; begins the thread where it is idle or new.
-    fn thread(self: &Arc<Self>, key: &ThreadKey) -> Handle {
+    pub(super) fn thread(self: &Arc<Self>, key: &ThreadKey) -> Handle {
         let mut threads = self.lock_threads();
         if let Some(handle) = threads.get(key).filter(|handle| !handle.queue.is_closed()) {
             return handle.clone();

@@ -179,7 +179,11 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
         Payload::Text { text: typed } | Payload::Decision { reason: typed, .. } => {
             *typed = mask.apply(typed).into_owned();
         }
-        Payload::Choice { .. } | Payload::Due { .. } => {}
+        Payload::Choice { .. }
+        | Payload::Due { .. }
+        | Payload::Unreachable { .. }
+        | Payload::Edited { .. }
+        | Payload::Deleted { .. } => {}
     }
     serde_json::to_string(&signal).expect("invariant: a signal is plain data")
 }

@@ -110,7 +110,7 @@ impl Worker {
         if let Some(signal) = self.left_over.take() {
             return Ok(signal);
         }
-        let signal = our_signal(&self.key, plan);
+        let signal = our_signal(&self.key, Payload::Due { plan: plan.clone() });
         self.engine.store.accept(&signal).await?;
         Ok(signal)
     }
@@ -129,7 +129,7 @@ impl Worker {
 }
 
 /// One effect away from a person (SIG-10), and nobody waits for it.
-pub(super) fn our_signal(thread: &ThreadKey, plan: &PlanId) -> Signal {
+pub(super) fn our_signal(thread: &ThreadKey, payload: Payload) -> Signal {
     let id = fresh_id();
     Signal {
         event: EventId::new(format!("{OURSELVES}/{id}")),
@@ -138,7 +138,7 @@ pub(super) fn our_signal(thread: &ThreadKey, plan: &PlanId) -> Signal {
         room: ConversationKind::Unknown,
         actor: Actor { id: ActorId::new(OURSELVES), kind: ActorKind::Service, display: OURSELVES.to_owned() },
         addressed: Addressed::Direct,
-        payload: Payload::Due { plan: plan.clone() },
+        payload,
         depth: 1,
         ground: Ground::Background,
         platform_roles: Vec::new(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use countersign_core::approval::Filed;
 use countersign_core::effect::Input;
-use countersign_core::signal::{Now, Signal, ThreadKey, Wall};
+use countersign_core::signal::{Now, Payload, Signal, ThreadKey, Wall};
 
 use super::Engine;
 use super::worker::{Handle, Worker};
@@ -51,7 +51,7 @@ impl Player {
             if store.plan(&plan.id).await?.is_some() {
                 continue;
             }
-            let mut asked = super::plans::our_signal(&plan.thread, &plan.id);
+            let mut asked = super::plans::our_signal(&plan.thread, Payload::Due { plan: plan.id.clone() });
             asked.id = plan.signal.clone();
             store.accept(&asked).await?;
             let plans = vec![PlanChange::File(Box::new(one.clone()))];

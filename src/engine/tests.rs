@@ -13,7 +13,7 @@ use countersign_core::port::{
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Platform, Signal, SignalId, ThreadKey};
+use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
 use serde_json::json;
@@ -85,6 +85,7 @@ impl Tools for Lab {
         Box::pin(async move {
             let data = match call.get().name().as_str() {
                 "lab_find.host" => json!({ "resources": [resource("host:web-1", "web-1")] }),
+                "lab_find.service" => json!({ "resources": [resource("service:web-1:nginx", "nginx")] }),
                 "lab_read.load" => json!({ "load": "0.5" }),
                 "lab_read.file" => {
                     self.go.notified().await;
@@ -169,8 +170,10 @@ impl Bench {
     }
 
     async fn say_as(&mut self, event: &str, thread: &str, actor: &str, text: &str) -> Admission {
-        let mut line = signal(event, actor, text);
-        line.thread = thread_key(thread);
+        self.hear(Signal { thread: thread_key(thread), ..signal(event, actor, text) }).await
+    }
+
+    async fn hear(&mut self, line: Signal) -> Admission {
         self.say.as_ref().expect("not ended").send(line).await.expect("it runs");
         within(self.admitted.recv()).await.expect("it runs")
     }
@@ -333,4 +336,45 @@ async fn a_thread_that_has_not_read_its_plans_does_not_leave() {
     assert!(worker.load().await);
     assert!(worker.leave(), "it has none");
     engine.store.close().await;
+}
+
+#[tokio::test]
+async fn a_plan_whose_card_is_never_delivered_is_taken_back_as_unreachable() {
+    let mut bench = Bench::start([Delivery::Permanent("the room is gone".to_owned())]);
+    bench.say("main", "ann", "restart nginx").await;
+    assert!(bench.next().await.0.starts_with("? Countersign this? restart nginx"));
+    assert_eq!(
+        bench.next().await.0,
+        "Unreachable: restart nginx. Its card could not be delivered, so nobody could be asked. Nothing was changed. \
+         Ask again if it is still wanted.\n"
+    );
+    let (counts, directory) = bench.end().await;
+    assert_eq!((counts["failed"], counts["open"]), (1, 0));
+    let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
+    let left = Store::open(&url).await.expect("a database").plans_left().await.expect("it counts");
+    assert_eq!((left.to_decide, left.not_known), (0, 0));
+}
+
+#[tokio::test]
+async fn a_request_that_was_edited_or_deleted_is_taken_back_in_its_own_thread() {
+    let mut bench = Bench::start([]);
+    bench.say_as("e-1", "main", "ann", "restart nginx").await;
+    assert!(bench.next().await.0.starts_with("? Countersign this?"));
+    let edit = |id: &str, payload: Payload| {
+        let thread = thread_key("wherever the platform puts it");
+        Signal { payload, thread, addressed: Addressed::No, ..signal(id, "ann", "") }
+    };
+    let unheard = edit("e-2", Payload::Edited { event: EventId::new("chatter") });
+    assert_eq!(bench.hear(unheard).await, Admission::Duplicate, "it is not even stored");
+    let deleted = edit("e-3", Payload::Deleted { event: EventId::new("e-1") });
+    assert!(matches!(bench.hear(deleted).await, Admission::Accepted(_)));
+    assert_eq!(
+        bench.next().await.0,
+        "Withdrawn: restart nginx. The message that asked for it was deleted. Nothing was changed. \
+         Ask again if it is still wanted.\n"
+    );
+    let again = edit("e-4", Payload::Edited { event: EventId::new("e-1") });
+    assert!(matches!(bench.hear(again).await, Admission::Accepted(_)), "it is taken and ends in silence");
+    let (counts, _directory) = bench.end().await;
+    assert_eq!((counts["done"], counts["open"], counts["sent"]), (3, 0, 2));
 }

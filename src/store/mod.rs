@@ -1,4 +1,4 @@
-//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `audit`), the same
+//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `votes`, `audit`), the same
 //! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
@@ -16,6 +16,7 @@ mod plans;
 mod row;
 mod threads;
 mod transaction;
+mod votes;
 
 use std::sync::Arc;
 

@@ -226,8 +226,8 @@ fn every_gate_of_plans_is_explained() {
 fn the_access_file_to_begin_with_is_sound() {
     let home = Home::new();
     home.write("countersign.toml", "[access]\nfile = \"access.toml\"\n");
-    home.write("access.toml", blocks("## Who may what", "toml").concat());
+    home.write("access.toml", blocks("## Who may what", "toml").join("\n"));
     let said = run(&blocks("## Who may what", "sh").concat(), &home.path());
-    assert!(said.contains("all 73 expectations hold. Of your own: people 1, services 0, policies 0."), "{said}");
+    assert!(said.contains("all 73 expectations hold. Of your own: people 2, services 0, policies 0."), "{said}");
     assert!(said.contains("\n  ann ("), "{said}");
 }

@@ -44,6 +44,7 @@ mod durability;
 mod full;
 mod plans;
 mod trouble;
+mod votes;
 
 const CASES: &[(&str, Case)] = cases![
     an_event_is_accepted_once,
@@ -608,6 +609,7 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
+        "votes",
         "refusals_written",
         "writes_in_flight",
         "plans",
@@ -755,7 +757,9 @@ async fn migrate_over_samples(url: &str) {
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
     let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
-    assert_eq!((open.filed.len(), open.broken), (2, Vec::new()));
+    assert_eq!((open.filed.len(), open.broken), (3, Vec::new()));
+    let voters: Vec<_> = open.filed.iter().flat_map(|plan| &plan.standing.votes).map(|vote| &vote.person).collect();
+    assert_eq!(voters, ["bob"]);
     // The first version's audit row is taken over behind what the second one wrote.
     let report = store.verify_audit(None).await.expect("readable");
     assert_eq!((report.rows, report.problem), (3, None));

@@ -157,7 +157,8 @@ fn reply(signal: &Signal) -> Outgoing {
             let said = format!("{choice:?} of {plan}: {reason}");
             outgoing(signal, Mark::Plain, vec![text(&said)])
         }
-        Payload::Due { .. } => panic!("only the engine makes these"),
+        Payload::Due { .. } | Payload::Unreachable { .. } => panic!("only the engine makes these"),
+        Payload::Edited { .. } | Payload::Deleted { .. } => panic!("nothing is taken back at a console"),
     }
 }
 

@@ -5,13 +5,21 @@
 mod card;
 mod decide;
 mod desk;
+mod hint;
 mod life;
 mod plan;
+mod terms;
+mod told;
 mod verify;
+mod vote;
 
 pub use card::{CARD_BYTES_MAX, card};
 pub use decide::{Allowed, Ask, Verb, judge};
 pub use desk::{CLOSED_MAX, Decided, Desk, Due, Filed, Move, Standing};
+pub use hint::Hint;
 pub use life::{Outcome, PlanState, may_become};
 pub use plan::{BadPlan, Digest, Expectation, Frozen, Plan, PlanId, Risk};
+pub use terms::{Circle, Escalation, Terms};
+pub use told::{Told, Withdrawal, told};
 pub use verify::{Finding, Verified, is_success, verify};
+pub use vote::Vote;

@@ -1,58 +1,26 @@
-//! The world: one thread, scripted tools, a hand clock, and people who may everything or nothing.
+//! The world: one thread, scripted tools, a hand clock, and the people of `people.rs`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::approval::{Filed, Move, PlanId, Risk, Standing};
+use crate::approval::{Filed, Move, PlanId, Standing};
 use crate::command::Tables;
 use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
-use crate::port::{Asker, Block, Mark, Outgoing, Right, Rights};
+use crate::port::{Block, Mark, Outgoing};
 use crate::proposal::Proposal;
 use crate::resource::Resource;
 use crate::route::{ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
-use crate::signal::{Actor, Mono, Now, Platform, Signal, Wall};
+use crate::signal::{Mono, Now, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
 
+use super::People;
 use super::fixtures::{INTENTS, TOOLS, signal};
-
-/// Ann and Bob may ask for anything but to restart what is found to be closed, and Ann has a second account; everybody
-/// else may nothing.
-struct TwoPeople;
-
-impl Rights for TwoPeople {
-    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
-        let closed = match right {
-            Right::Request { tool, labels, .. } => {
-                tool.as_deref() == Some("lab_control.restart") && labels.iter().any(|label| label == "closed=yes")
-            }
-            Right::Talk
-            | Right::Decide { .. }
-            | Right::Acknowledge
-            | Right::Declare
-            | Right::Grant
-            | Right::Administer => false,
-        };
-        !closed && matches!(asker.actor.id.as_str(), "ann" | "ann@work" | "bob")
-    }
-
-    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
-        false
-    }
-
-    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
-        if self.may(asker, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
-    }
-
-    fn person(&self, _: &Platform, actor: &Actor) -> String {
-        actor.id.as_str().trim_end_matches("@work").to_owned()
-    }
-}
 
 /// The store's part, as far as plans are concerned: rows that move by compare-and-set, and one change at a time for each
 /// target.
@@ -176,6 +144,8 @@ pub struct World {
     pub commands: Tables,
     /// The thread.
     pub state: ThreadState,
+    /// Who there is.
+    pub people: People,
     /// The tools.
     pub script: Script,
     /// The plans, as the store has them.
@@ -204,6 +174,7 @@ impl World {
             mask: Mask::default(),
             commands: Tables::default(),
             state: ThreadState::default(),
+            people: People::default(),
             script: Script::default(),
             files: Files::default(),
             clock: 1_000,
@@ -340,7 +311,7 @@ impl World {
             registry: &self.registry,
             intents: &self.intents,
             exact: &self.exact,
-            rights: &TwoPeople,
+            rights: &self.people,
             similarity: &Lexical,
             limits: &self.limits,
             own: &self.own,

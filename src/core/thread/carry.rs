@@ -102,7 +102,7 @@ pub(super) fn resume(turn: &mut Turn<'_>, request: Request, filed: &Filed) {
 /// The engine's own signal: time has come for this plan.
 pub(super) fn due(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId) {
     if let Some(filed) = expire(turn, &request, plan) {
-        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::plans::expired(&filed));
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::waiting::came_to_nothing(&filed, turn.env.mask));
         return turn.finish(request, Ending::Answered);
     }
     let Some(filed) = turn.state.desk.get(plan).cloned() else {

@@ -17,6 +17,7 @@ mod resolved;
 mod run;
 mod say;
 mod state;
+mod waiting;
 
 pub use budget::Budget;
 pub use entities::{Entities, Entity, It};

@@ -2,6 +2,7 @@
 //! is written by `answer/`, what is said of plans is in `plans.rs`.
 
 pub(in crate::thread) mod plans;
+pub(in crate::thread) mod waiting;
 
 use std::fmt::Write;
 
