@@ -128,7 +128,7 @@ impl Access {
 
     /// Who an actor is, on this platform. Nobody, where the actor is neither a person with an account of their own nor a
     /// service of ours.
-    fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
+    pub(super) fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
         let (platform, id) = (platform.as_str(), actor.id.as_str());
         match actor.kind {
             ActorKind::Human => match self.owner.as_ref().filter(|owner| owner.is(platform, id)) {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::command::Tables;
 use crate::port::{Rights, Similarity};
+use crate::rate::Allowance;
 use crate::route::{ExactRoutes, Intents};
 use crate::secrets::Mask;
 use crate::tool::Registry;
@@ -35,6 +36,8 @@ pub struct Env<'a> {
     pub commands: &'a Tables,
     /// How the tool servers do, for `status`.
     pub spokes: &'a [SpokeStatus],
+    /// How much the one who asks may still have. What is not in it is not limited.
+    pub allowances: &'a [Allowance],
 }
 
 /// Limits that the configuration may set. The defaults are those of REQUIREMENTS.md section 2, C-13.

@@ -194,6 +194,12 @@ pub enum Admission {
     Duplicate,
     /// The thread's queue is full. Nothing was stored: tell the person, or hold the cursor.
     Busy,
+    /// It came over a limit, and that was said already. Nothing was stored, and the cursor may move on. The adapter may mark
+    /// the message, and says nothing more.
+    Limited {
+        /// Milliseconds until one more may be taken; 0 where nobody can say.
+        wait_ms: u64,
+    },
     /// The bot is stopping. Nothing was stored.
     Stopping,
 }

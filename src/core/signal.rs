@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{Digest, PlanId};
 use crate::port::CardChoice;
+use crate::rate::Allowance;
 
 /// Declares string newtypes that only the one who knows the platform creates, and everyone else treats as opaque.
 /// Because they are stored, changing their form is a migration.
@@ -198,6 +199,12 @@ pub enum Payload {
         /// Which plan.
         plan: PlanId,
     },
+    /// The engine's own, in the place of what was said: that came over a limit. What was said is not kept, so that nothing
+    /// can ever run it. No adapter makes one.
+    Limited {
+        /// Which limit.
+        over: Allowance,
+    },
 }
 
 /// The actor of the engine's own signals: nobody on any platform, and no right comes with it.
@@ -209,7 +216,7 @@ impl Payload {
         match self {
             Self::Text { text } => text.split_whitespace().find_map(PlanId::parse),
             Self::Decision { plan, .. } | Self::Due { plan } => Some(plan.clone()),
-            Self::Choice { .. } => None,
+            Self::Choice { .. } | Self::Limited { .. } => None,
         }
     }
 
@@ -221,6 +228,7 @@ impl Payload {
             Self::Decision { plan, choice: CardChoice::Approve, .. } => format!("approve {plan}"),
             Self::Decision { plan, choice: CardChoice::Deny, .. } => format!("deny {plan}"),
             Self::Due { plan } => format!("look after plan {plan}"),
+            Self::Limited { .. } => "a message that came too fast".to_owned(),
         }
     }
 }

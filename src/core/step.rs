@@ -36,6 +36,10 @@ mod hostile;
 mod plans;
 
 #[cfg(test)]
+#[path = "limit_tests.rs"]
+mod limits;
+
+#[cfg(test)]
 #[path = "sequence_tests.rs"]
 mod sequences;
 

@@ -7,6 +7,8 @@ mod pause;
 mod perform;
 mod plans;
 mod player;
+mod served;
+mod turn;
 mod world;
 mod worker;
 
@@ -174,6 +176,7 @@ impl Engine {
 
     /// An accepted signal was answered: everything that was to be said about it is out, or never will be.
     fn on_answered(&self, signal: &SignalId, thread: &ThreadKey) {
+        self.world.rates.answered(signal);
         if let Some(adapter) = self.adapters.get(&thread.platform) {
             adapter.answered(signal);
         }

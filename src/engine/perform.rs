@@ -11,6 +11,7 @@ use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::Outgoing;
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Payload, Signal, SignalId};
+use countersign_core::tool::ToolKind;
 use futures::FutureExt;
 use tracing::Instrument;
 
@@ -46,6 +47,7 @@ impl Worker {
     pub(super) async fn perform(&mut self, effects: Vec<Effect>, now: Now) -> Option<Input> {
         let mut storing = Storing::default();
         let mut calls = Vec::new();
+        let mut plans_filed = 0;
         let from_before = self.unwritten.len();
         for effect in effects {
             match effect {
@@ -55,7 +57,10 @@ impl Worker {
                 }
                 Effect::Post { n, message } => storing.posts.push(new_post(n, &message)),
                 Effect::Finish { signal, ending } => storing.ending = Some((signal, ending)),
-                Effect::File(filed) => storing.plans.push(PlanChange::File(filed)),
+                Effect::File(filed) => {
+                    plans_filed += 1;
+                    storing.plans.push(PlanChange::File(filed));
+                }
                 Effect::Move(moved) => storing.plans.push(PlanChange::Move { id: fresh_id(), moved }),
                 Effect::Call(call) => calls.push(call),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
@@ -71,6 +76,7 @@ impl Worker {
             }
             Stored::Conflict(input) => return Some(*input),
         }
+        self.count_made(&calls, plans_filed, now);
         self.on_stored(storing).await;
         for call in calls {
             self.call(call);
@@ -156,6 +162,15 @@ impl Worker {
         }
     }
 
+    /// Counts against the limits of whoever asks. A write counts when it is planned: carried out it was countersigned.
+    fn count_made(&self, calls: &[Cleared<ToolCall>], plans_filed: usize, now: Now) {
+        let Some(Signal { actor, thread, .. }) = &self.current else { return };
+        let called = calls.iter().map(|call| call.get().kind).filter(|kind| *kind != ToolKind::Write);
+        for kind in called.chain(std::iter::repeat_n(ToolKind::Write, plans_filed)) {
+            self.engine.world.rates.made(actor, thread, kind, now.mono);
+        }
+    }
+
     fn call(&mut self, call: Cleared<ToolCall>) {
         let (tools, at_once) = (Arc::clone(&self.engine.tools), Arc::clone(&self.calls_at_once));
         let span = tracing::debug_span!("act", call = %call.get().name());
@@ -179,7 +194,7 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
         Payload::Text { text: typed } | Payload::Decision { reason: typed, .. } => {
             *typed = mask.apply(typed).into_owned();
         }
-        Payload::Choice { .. } | Payload::Due { .. } => {}
+        Payload::Choice { .. } | Payload::Due { .. } | Payload::Limited { .. } => {}
     }
     serde_json::to_string(&signal).expect("invariant: a signal is plain data")
 }

@@ -22,7 +22,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::worker::{Handle, Worker};
 use super::{Engine, Parts, Ran, World};
+use crate::access::{People, Rates, Who};
 use crate::store::{Store, sqlite_url};
+
+mod fairness;
 
 /// Nothing here takes longer, unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
@@ -115,6 +118,13 @@ impl Rights for Anybody {
     }
 }
 
+/// Nobody is held to a limit.
+impl People for Anybody {
+    fn who(&self, _: &Actor, _: &Platform) -> Who {
+        Who::Service
+    }
+}
+
 /// A running engine and the test's ends of its platform.
 struct Bench {
     say: Option<mpsc::Sender<Signal>>,
@@ -136,9 +146,20 @@ impl Bench {
     }
 
     fn start_in(directory: tempfile::TempDir, outcomes: impl IntoIterator<Item = Delivery>) -> Self {
+        Self::start_with(directory, outcomes, world(), (2, 1000))
+    }
+
+    /// With a world of the test's own, queues of that length, and a platform that takes so many messages before the test
+    /// looks at them.
+    fn start_with(
+        directory: tempfile::TempDir,
+        outcomes: impl IntoIterator<Item = Delivery>,
+        world: World,
+        (queue_max, delivered_max): (usize, usize),
+    ) -> Self {
         let (say, lines) = mpsc::channel(1000);
         let (admitting, admitted) = mpsc::channel(1000);
-        let (delivering, delivered) = mpsc::channel(1000);
+        let (delivering, delivered) = mpsc::channel(delivered_max);
         let (answering, answered) = mpsc::channel(1000);
         let adapter = Scripted {
             lines: Mutex::new(Some(lines)),
@@ -154,8 +175,7 @@ impl Bench {
         let tools = Arc::new(Lab { go: Arc::clone(&go) });
         let running = process.spawn(async move {
             let store = Store::open(&url).await.expect("a database");
-            let parts =
-                Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2, watch: None };
+            let parts = Parts { store, world, tools, adapters: vec![Arc::new(adapter)], queue_max, watch: None };
             Engine::new(parts).run(CancellationToken::new()).await
         });
         let process = Some(process);
@@ -212,6 +232,7 @@ fn world() -> World {
         commands: countersign_core::command::Tables::default(),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
     }
 }
 

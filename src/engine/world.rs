@@ -7,12 +7,15 @@ use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, SpokeStatus, Vault};
 use countersign_core::gate::{Cleared, Refusal, reissue};
 use countersign_core::port::{Outgoing, Rights, Similarity};
+use countersign_core::rate::Allowance;
 use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Now, ThreadKey};
+use countersign_core::signal::{Now, Signal, ThreadKey};
 use countersign_core::step;
 use countersign_core::thread::ThreadState;
 use countersign_core::tool::Registry;
+
+use crate::access::Rates;
 
 /// How the tool servers do, asked for at each step.
 pub type SpokesView = Box<dyn Fn() -> Vec<SpokeStatus> + Send + Sync>;
@@ -39,20 +42,29 @@ pub struct World {
     pub spokes: SpokesView,
     /// Routes of questions asked before.
     pub exact: RwLock<ExactRoutes>,
+    /// How much of the bot somebody may have.
+    pub rates: Rates,
 }
 
 impl World {
-    /// One step of one thread.
-    pub(super) fn step(&self, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
+    /// One step of one thread, for whoever's signal it works on.
+    pub(super) fn step(
+        &self,
+        state: ThreadState,
+        input: Input,
+        now: Now,
+        of: Option<&Signal>,
+    ) -> (ThreadState, Vec<Effect>) {
+        let allowances = of.map(|signal| self.rates.allowances(&signal.actor, &signal.thread, now.mono));
         let spokes = (self.spokes)();
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
-        step(self.env(&exact, &spokes), state, input, now)
+        step(self.env(&exact, &spokes, &allowances.unwrap_or_default()), state, input, now)
     }
 
     /// Clears a message again that was read back from the outbox.
     pub(super) fn reissue(&self, message: Outgoing) -> Result<Cleared<Outgoing>, Box<Refusal>> {
-        reissue(message, self.env(&ExactRoutes::new(0), &[]))
+        reissue(message, self.env(&ExactRoutes::new(0), &[], &[]))
     }
 
     /// Remembers the route of a question.
@@ -60,7 +72,7 @@ impl World {
         self.exact.write().unwrap_or_else(PoisonError::into_inner).remember(key, route);
     }
 
-    fn env<'a>(&'a self, exact: &'a ExactRoutes, spokes: &'a [SpokeStatus]) -> Env<'a> {
+    fn env<'a>(&'a self, exact: &'a ExactRoutes, spokes: &'a [SpokeStatus], allowances: &'a [Allowance]) -> Env<'a> {
         const LEXICAL: &dyn Similarity = &Lexical;
         Env {
             registry: &self.registry,
@@ -74,6 +86,7 @@ impl World {
             mask: &self.mask,
             commands: &self.commands,
             spokes,
+            allowances,
         }
     }
 }

@@ -65,6 +65,7 @@ pub const METRICS: &[Metric] = &[
     ),
     counter("gate_block_total", &["gate", "code", "tool"], "Refusals by any gate."),
     counter("signals_total", &["platform", "outcome"], "Signals that arrived, by what was done with them."),
+    counter("rate_limited_total", &["limit", "told"], "Messages that came over a limit, and whether that was said."),
     counter(
         "depth_dropped_total",
         &["platform"],

@@ -6,6 +6,7 @@ mod commands;
 mod compile;
 mod console;
 mod kill;
+mod limits;
 mod policy;
 mod readme;
 mod scenes;

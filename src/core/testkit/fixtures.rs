@@ -263,6 +263,13 @@ patterns = ["status"]
 own = "status"
 
 [[intent]]
+name = "limits"
+about = "how much you may ask for"
+examples = ["limits"]
+patterns = ["limits"]
+own = "limits"
+
+[[intent]]
 name = "who"
 about = "who you are to the bot"
 examples = ["who am i"]

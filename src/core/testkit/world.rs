@@ -11,6 +11,7 @@ use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
 use crate::port::{Block, Mark, Outgoing, Right, Rights};
 use crate::proposal::Proposal;
+use crate::rate::Allowance;
 use crate::resource::Resource;
 use crate::route::{ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
@@ -175,6 +176,8 @@ pub struct World {
     pub mask: Mask,
     /// What each tool of a command line does.
     pub commands: Tables,
+    /// How much whoever asks may still have.
+    pub allowances: Vec<Allowance>,
     /// The thread.
     pub state: ThreadState,
     /// The tools.
@@ -204,6 +207,7 @@ impl World {
             vault: Vault::default(),
             mask: Mask::default(),
             commands: Tables::default(),
+            allowances: Vec::new(),
             state: ThreadState::default(),
             script: Script::default(),
             files: Files::default(),
@@ -349,6 +353,7 @@ impl World {
             mask: &self.mask,
             commands: &self.commands,
             spokes: &[],
+            allowances: &self.allowances,
         }
     }
 

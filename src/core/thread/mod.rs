@@ -8,6 +8,7 @@ mod draft;
 mod entities;
 mod fsm;
 mod knowledge;
+mod limited;
 mod perceive;
 mod plans;
 mod prefetch;

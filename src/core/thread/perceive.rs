@@ -14,7 +14,7 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, carry, decision, say};
+use super::{It, carry, decision, limited, say};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -30,6 +30,10 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         let plan = plan.clone();
         return due(turn, request, &plan);
     }
+    if let Payload::Limited { over } = &request.signal.payload {
+        let over = over.clone();
+        return limited::refuse(turn, request, &over);
+    }
     if !turn.env.rights.may(&request.signal.actor, &request.signal.thread, &Right::Talk) {
         refuse_talk(turn, request);
         return;
@@ -39,8 +43,8 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         Payload::Decision { plan, digest, choice, reason } => {
             decision::pressed(turn, request, plan, digest, choice, reason);
         }
-        // Taken care of above: it needs no right to talk, and nobody but the engine can send it.
-        Payload::Due { .. } => turn.finish(request, Ending::Answered),
+        // Taken care of above: they need no right to talk, and nobody but the engine can send them.
+        Payload::Due { .. } | Payload::Limited { .. } => turn.finish(request, Ending::Answered),
         Payload::Choice { question, pick } => match picked(turn, &question, pick) {
             Some(resume) => resume_with(turn, request, resume),
             None => {

@@ -4,6 +4,7 @@
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use countersign::access::{People, Rates, Who};
 use countersign::engine::{Engine, Parts, Watch, World};
 use countersign::store::{Committed, Ending, StepRecord, Store, sqlite_url};
 use countersign_core::approval::Risk;
@@ -118,6 +119,13 @@ impl Rights for Anybody {
     }
 }
 
+/// Nobody is held to a limit.
+impl People for Anybody {
+    fn who(&self, _: &Actor, _: &Platform) -> Who {
+        Who::Service
+    }
+}
+
 fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
@@ -132,6 +140,7 @@ fn world() -> World {
         mask: Arc::new(Mask::default()),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        rates: Rates::new(&countersign::config::Rates::default(), Box::new(Anybody)),
     }
 }
 
