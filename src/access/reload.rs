@@ -153,6 +153,10 @@ impl Rights for LiveAccess {
         self.snapshot().is_same_person(one, other, thread)
     }
 
+    fn person(&self, actor: &Actor, thread: &ThreadKey) -> Option<String> {
+        self.snapshot().person(actor, thread)
+    }
+
     fn who_can(&self, asked: &str, thread: &ThreadKey) -> String {
         self.snapshot().who_can(asked, thread)
     }

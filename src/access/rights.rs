@@ -241,6 +241,19 @@ impl Rights for Access {
         one.id == other.id || person(one).is_some_and(|one| Some(one) == person(other))
     }
 
+    fn person(&self, actor: &Actor, thread: &ThreadKey) -> Option<String> {
+        let at = match actor.kind {
+            ActorKind::Human => self.directory.person(thread.platform.as_str(), actor.id.as_str()),
+            ActorKind::Service => self.directory.service(actor.id.as_str()),
+            ActorKind::Bot
+            | ActorKind::Webhook
+            | ActorKind::AnonymousAdmin
+            | ActorKind::ChannelPost
+            | ActorKind::Bridge => None,
+        };
+        self.directory.principals.get(at?).map(|one| one.name.clone())
+    }
+
     fn who_can(&self, asked: &str, _: &ThreadKey) -> String {
         self.ask(asked).unwrap_or_else(|problem| problem)
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
+use super::budget::Budget;
 use super::data;
 use super::database;
 use super::error::{ConfigError, Problem};
@@ -26,6 +27,8 @@ pub struct Config {
     pub metrics: Metrics,
     /// What bounds one request and one thread.
     pub limits: Limits,
+    /// How many tokens and how much money may be used a day.
+    pub budget: Budget,
     /// Tool servers by name. The built-in ones of this build are always in it.
     pub spokes: BTreeMap<String, Spoke>,
     /// The team's own intents.
@@ -45,6 +48,7 @@ impl Default for Config {
             log: Log::default(),
             metrics: Metrics::default(),
             limits: Limits::default(),
+            budget: Budget::default(),
             spokes: BTreeMap::new(),
             intents: Intents::default(),
             commands: Commands::default(),
@@ -70,6 +74,7 @@ impl Config {
         self.log.validate()?;
         self.metrics.validate()?;
         self.limits.validate()?;
+        self.budget.budgets()?;
         self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
     }
 

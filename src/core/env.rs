@@ -9,6 +9,7 @@ use crate::port::{Rights, Similarity};
 use crate::route::{ExactRoutes, Intents};
 use crate::secrets::Mask;
 use crate::tool::Registry;
+use crate::usage::{Budgets, Spent};
 
 /// Everything outside that a step may look at.
 #[derive(Clone, Copy)]
@@ -25,6 +26,10 @@ pub struct Env<'a> {
     pub similarity: &'a dyn Similarity,
     /// Numbers from the configuration.
     pub limits: &'a Limits,
+    /// How many tokens and how much money a day.
+    pub budgets: &'a Budgets,
+    /// What was used today by those who pay for this step's request; none where nobody can say.
+    pub spent: Option<&'a Spent>,
     /// What belongs to the bot itself.
     pub own: &'a OwnDeployment,
     /// The credentials that tools need.

@@ -51,6 +51,7 @@
 pub mod signal;
 pub mod resource;
 pub mod proposal;
+pub mod usage;
 pub mod envelope;
 pub mod tool;
 pub mod env;

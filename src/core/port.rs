@@ -305,6 +305,12 @@ pub trait Rights: Send + Sync {
         one.id == other.id
     }
 
+    /// The name of the person or of the service that this account belongs to, on whichever platform; none where nobody
+    /// known has it. An implementation that knows no people knows no names.
+    fn person(&self, _: &Actor, _: &ThreadKey) -> Option<String> {
+        None
+    }
+
     /// Answers `who can`, asked in this thread with the words after it: sentences and names, no words of the asker's.
     fn who_can(&self, _asked: &str, _: &ThreadKey) -> String {
         "Nobody keeps a list here.".to_owned()

@@ -193,6 +193,7 @@ fn a_refusal_is_recorded_before_it_is_said() {
             | Effect::File(_)
             | Effect::Move(_)
             | Effect::Audit(_)
+            | Effect::Spend(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
             | Effect::Finish { .. } => None,

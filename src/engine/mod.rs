@@ -7,6 +7,7 @@ mod pause;
 mod perform;
 mod plans;
 mod player;
+mod spending;
 mod world;
 mod worker;
 
@@ -30,6 +31,7 @@ pub use player::Player;
 pub use world::{SpokesView, World};
 
 use accept::Entrance;
+use spending::Spending;
 use worker::Handle;
 
 /// How long running requests may still take once the bot was asked to stop. What is not done by then stays in the inbox
@@ -68,6 +70,7 @@ pub struct Engine {
     /// How many accepted signals are not answered yet.
     open: watch::Sender<usize>,
     outbox_woken: Notify,
+    spending: Spending,
     stopping: CancellationToken,
     /// The grace is over: whatever still runs ends where it is.
     over: CancellationToken,
@@ -107,6 +110,7 @@ impl Engine {
             last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
             outbox_woken: Notify::new(),
+            spending: Spending::default(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
             tasks: TaskTracker::new(),

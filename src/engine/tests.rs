@@ -16,6 +16,7 @@ use countersign_core::secrets::Mask;
 use countersign_core::signal::{Actor, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
+use countersign_core::usage::Budgets;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -76,7 +77,8 @@ impl Adapter for Scripted {
 }
 
 /// Tools that find one host, read its load, hang on `file` until they are let go, and break on `run`.
-struct Lab {
+#[derive(Default)]
+pub(super) struct Lab {
     go: Arc<Notify>,
 }
 
@@ -198,7 +200,7 @@ impl Bench {
     }
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
@@ -206,6 +208,7 @@ fn world() -> World {
         intents,
         rights: Box::new(Anybody),
         limits: Limits::default(),
+        budgets: Budgets::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
         mask: Arc::new(Mask::default()),

@@ -224,7 +224,8 @@ impl Worker {
         let told = self.engine.watch.as_ref().map(|_| input.clone());
         let (state, effects) = span.in_scope(|| {
             let _phase = tracing::debug_span!("reason").entered();
-            self.engine.world.step(state, input, now)
+            let spent = self.spent(&input, now);
+            self.engine.world.step(state, input, spent.as_ref(), now)
         });
         if let Some((watch, told)) = self.engine.watch.as_ref().zip(told) {
             watch.step(&self.key, now, &told, &effects);

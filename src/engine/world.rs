@@ -13,6 +13,7 @@ use countersign_core::signal::{Now, ThreadKey};
 use countersign_core::step;
 use countersign_core::thread::ThreadState;
 use countersign_core::tool::Registry;
+use countersign_core::usage::{Budgets, Spent};
 
 /// How the tool servers do, asked for at each step.
 pub type SpokesView = Box<dyn Fn() -> Vec<SpokeStatus> + Send + Sync>;
@@ -27,6 +28,8 @@ pub struct World {
     pub rights: Box<dyn Rights>,
     /// Limits.
     pub limits: Limits,
+    /// How many tokens and how much money a day.
+    pub budgets: Budgets,
     /// What is the bot's own.
     pub own: OwnDeployment,
     /// Credentials.
@@ -42,12 +45,18 @@ pub struct World {
 }
 
 impl World {
-    /// One step of one thread.
-    pub(super) fn step(&self, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
+    /// One step of one thread. `spent` is what those who pay for it have used today.
+    pub(super) fn step(
+        &self,
+        state: ThreadState,
+        input: Input,
+        spent: Option<&Spent>,
+        now: Now,
+    ) -> (ThreadState, Vec<Effect>) {
         let spokes = (self.spokes)();
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
-        step(self.env(&exact, &spokes), state, input, now)
+        step(Env { spent, ..self.env(&exact, &spokes) }, state, input, now)
     }
 
     /// Clears a message again that was read back from the outbox.
@@ -69,6 +78,8 @@ impl World {
             rights: self.rights.as_ref(),
             similarity: LEXICAL,
             limits: &self.limits,
+            budgets: &self.budgets,
+            spent: None,
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,

@@ -44,6 +44,7 @@ mod durability;
 mod full;
 mod plans;
 mod trouble;
+mod usage;
 
 const CASES: &[(&str, Case)] = cases![
     an_event_is_accepted_once,
@@ -151,6 +152,7 @@ fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
         audit: Vec::new(),
         plans: Vec::new(),
         posts,
+        uses: Vec::new(),
         ending: None,
         kept: None,
     }
@@ -607,6 +609,8 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
+        "usage_days",
+        "usage_turns",
         "refusals_written",
         "writes_in_flight",
         "plans",
@@ -753,6 +757,8 @@ async fn migrate_over_samples(url: &str) {
     assert!(due.iter().any(|post| post.id == "p-02" && post.lane == Lane::Decision && post.repeat));
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
+    let used = store.used_on(countersign_core::usage::Day(0)).await.expect("the samples' sums are readable");
+    assert_ne!(used, countersign_core::usage::Book::new(used.day()));
     let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
     assert_eq!((open.filed.len(), open.broken), (2, Vec::new()));
     // The first version's audit row is taken over behind what the second one wrote.

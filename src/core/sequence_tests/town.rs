@@ -214,6 +214,7 @@ impl<'a> Town<'a> {
                 Effect::Finish { signal, .. } => self.finished(at, signal),
                 Effect::Call(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. } => {}
@@ -241,6 +242,7 @@ impl<'a> Town<'a> {
                 | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Remember { .. } => {}
             }

@@ -277,6 +277,13 @@ patterns = ["why"]
 own = "why"
 
 [[intent]]
+name = "budget"
+about = "what is left today"
+examples = ["budget"]
+patterns = ["budget"]
+own = "budget"
+
+[[intent]]
 name = "reset-keep"
 about = "forget all but the pinned"
 examples = ["reset keep"]

@@ -18,6 +18,7 @@ use crate::signal::{Actor, Mono, Now, Signal, ThreadKey, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
+use crate::usage::{Book, Budgets, Day, Spent, payers};
 
 use super::fixtures::{INTENTS, TOOLS, signal};
 
@@ -52,6 +53,11 @@ impl Rights for TwoPeople {
     fn is_same_person(&self, one: &Actor, other: &Actor, _: &ThreadKey) -> bool {
         let person = |actor: &Actor| actor.id.as_str().trim_end_matches("@work").to_owned();
         person(one) == person(other)
+    }
+
+    fn person(&self, actor: &Actor, thread: &ThreadKey) -> Option<String> {
+        let name = actor.id.as_str().trim_end_matches("@work").to_owned();
+        self.may(actor, thread, &Right::Talk).then_some(name)
     }
 }
 
@@ -90,6 +96,7 @@ impl Files {
                 Effect::Call(_)
                 | Effect::Post { .. }
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
@@ -185,6 +192,12 @@ pub struct World {
     pub clock: u64,
     /// The clock on the wall, in milliseconds since the Unix epoch.
     pub wall: i64,
+    /// How much may be used a day.
+    pub budgets: Budgets,
+    /// What was used, as the store has it.
+    pub book: Book,
+    /// What the payers of the request at work have used.
+    spent: Option<Spent>,
     /// What the thread is working on, for steps that are not stored.
     at_work: Option<Signal>,
     steps: u64,
@@ -209,6 +222,9 @@ impl World {
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
+            budgets: Budgets::default(),
+            book: Book::new(Day(0)),
+            spent: None,
             at_work: None,
             steps: 0,
         }
@@ -267,6 +283,8 @@ impl World {
             self.at_work = Some(Signal::clone(signal));
         }
         let now = self.now();
+        let signal = self.at_work.clone();
+        self.look_up_spent(signal.as_ref(), now);
         let state = std::mem::take(&mut self.state);
         let (state, effects) = step(self.env(), state, input, now);
         self.state = state;
@@ -302,6 +320,10 @@ impl World {
                 Effect::Post { message, .. } => told.said.push_str(&plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
+                Effect::Spend(spend) => {
+                    spend.payers.iter().for_each(|payer| self.book.add(payer.clone(), spend.ground, spend.usage));
+                    told.effects.push(format!("{spend:?}"));
+                }
                 Effect::File(_) | Effect::Move(_) | Effect::Audit(_) | Effect::Wake { .. } | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }
@@ -325,6 +347,7 @@ impl World {
         proposals: &[Proposal],
     ) -> Vec<Result<Option<ToolCall>, Box<Refusal>>> {
         let now = self.now();
+        self.look_up_spent(Some(&signal), now);
         let state = std::mem::take(&mut self.state);
         let mut turn = Turn::new(self.env(), now, state);
         let mut request = crate::thread::begin_request(&mut turn, signal);
@@ -333,6 +356,15 @@ impl World {
         let state = turn.state;
         self.state = state;
         results
+    }
+
+    /// What the payers of the request at work have used, as the engine would know it from the store.
+    fn look_up_spent(&mut self, signal: Option<&Signal>, now: Now) {
+        let day = Day::of(now.wall);
+        if self.book.day() != day {
+            self.book = Book::new(day);
+        }
+        self.spent = signal.map(|signal| self.book.spent(&payers(&TwoPeople, &signal.actor, &signal.thread), day));
     }
 
     /// The world outside, as the thread sees it.
@@ -344,6 +376,8 @@ impl World {
             rights: &TwoPeople,
             similarity: &Lexical,
             limits: &self.limits,
+            budgets: &self.budgets,
+            spent: self.spent.as_ref(),
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,

@@ -19,6 +19,7 @@ use countersign_core::secrets::Mask;
 use countersign_core::signal::{Actor, Now, Payload, Platform, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS};
 use countersign_core::tool::Registry;
+use countersign_core::usage::Budgets;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
@@ -93,7 +94,7 @@ impl Watch for Watching {
 }
 
 /// No tool is called here.
-struct NoTools;
+pub(super) struct NoTools;
 
 impl Tools for NoTools {
     fn call(&self, _: Cleared<ToolCall>) -> BoxFuture<'_, Envelope> {
@@ -118,7 +119,7 @@ impl Rights for Anybody {
     }
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
@@ -126,6 +127,7 @@ fn world() -> World {
         intents,
         rights: Box::new(Anybody),
         limits: Limits::default(),
+        budgets: Budgets::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
         commands: countersign_core::command::Tables::default(),

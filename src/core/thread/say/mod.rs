@@ -1,6 +1,7 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
 //! is written by `answer/`, what is said of plans is in `plans.rs`.
 
+pub(in crate::thread) mod budget;
 pub(in crate::thread) mod plans;
 
 use std::fmt::Write;
@@ -176,6 +177,7 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::About => about(route, turn),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
+        OwnCommand::Budget => budget::budget(&turn.env),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk),
         // Decisions and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel | OwnCommand::Verify => nothing_to_show(),
