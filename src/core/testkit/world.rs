@@ -22,15 +22,17 @@ use crate::tool::Registry;
 
 use super::fixtures::{INTENTS, TOOLS, signal};
 
-/// Ann and Bob may ask for anything but to restart what is found to be closed, and Ann has a second account; everybody
-/// else may nothing.
+/// Ann and Bob may ask for anything but to restart what is found to be closed, and only Ann for what is found to be
+/// hers; she has a second account. Everybody else may nothing.
 struct TwoPeople;
 
 impl Rights for TwoPeople {
     fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
         let closed = match right {
             Right::Request { tool, labels, .. } => {
-                tool.as_deref() == Some("lab_control.restart") && labels.iter().any(|label| label == "closed=yes")
+                let has = |label: &str| labels.iter().any(|one| one == label);
+                (tool.as_deref() == Some("lab_control.restart") && has("closed=yes"))
+                    || (has("owner=ann") && asker.actor.id.as_str() == "bob")
             }
             Right::Talk
             | Right::Decide { .. }
