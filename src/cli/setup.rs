@@ -91,6 +91,7 @@ impl Setup {
             commands: self.commands.clone(),
             spokes,
             exact: RwLock::new(ExactRoutes::new(routes)),
+            ledger: RwLock::default(),
         }
     }
 }

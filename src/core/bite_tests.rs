@@ -373,6 +373,7 @@ fn what_is_refused_is_recorded_first() -> Held {
                     | Effect::File(_)
                     | Effect::Move(_)
                     | Effect::Spend(_)
+                    | Effect::Keep(_)
                     | Effect::Remember { .. }
                     | Effect::Wake { .. }
                     | Effect::Finish { .. } => {}

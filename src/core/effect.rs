@@ -4,6 +4,7 @@
 use crate::approval::{Digest, Filed, Move, PlanId};
 use crate::envelope::{Code, Envelope};
 use crate::gate::{Cleared, ToolCall};
+use crate::ledger::Change;
 use crate::port::Outgoing;
 use crate::route::Route;
 use crate::signal::{Actor, CallId, Mono, Signal, SignalId, ThreadKey};
@@ -58,6 +59,9 @@ pub enum Input {
         /// The plan that holds its target.
         by: PlanId,
     },
+    /// The store did not take a step, because somebody else had changed a row of the ledger. Nothing of that step was
+    /// done.
+    Overtaken(Box<Signal>),
 }
 
 /// What has to be done. The order of a step's effects is the order of their doing.
@@ -79,6 +83,9 @@ pub enum Effect {
     Move(Box<Move>),
     /// Count what was used, in the step's transaction.
     Spend(Box<Spend>),
+    /// Change a row of the ledger: a compare-and-set in the step's transaction. Where it cannot be made nothing of the
+    /// step is done, and the thread hears [`Input::Overtaken`]. Never without an audit row in the same step.
+    Keep(Box<Change>),
     /// Write an audit row.
     Audit(Audit),
     /// Raise a counter.

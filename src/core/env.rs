@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::command::Tables;
+use crate::ledger::Ledger;
 use crate::port::{Rights, Similarity};
 use crate::route::{ExactRoutes, Intents};
 use crate::secrets::Mask;
@@ -22,6 +23,8 @@ pub struct Env<'a> {
     pub exact: &'a ExactRoutes,
     /// Who may what.
     pub rights: &'a dyn Rights,
+    /// What people wrote down in chat about who may what.
+    pub ledger: &'a Ledger,
     /// How alike texts are; used for suggestions only.
     pub similarity: &'a dyn Similarity,
     /// Numbers from the configuration.

@@ -346,6 +346,7 @@ impl Siege {
                 Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Spend(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
                 | Effect::Finish { .. } => {}

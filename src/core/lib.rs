@@ -58,6 +58,7 @@ pub mod env;
 pub mod port;
 pub mod route;
 pub mod approval;
+pub mod ledger;
 pub mod gate;
 pub mod command;
 pub mod secrets;

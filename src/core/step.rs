@@ -5,7 +5,7 @@ use crate::effect::{Effect, Input};
 use crate::env::Env;
 use crate::signal::Now;
 use crate::thread::{
-    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_used, perceive,
+    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_overtaken, on_used, perceive,
 };
 
 /// Moves one thread by one input. Pure: what it decides follows from its arguments alone.
@@ -21,6 +21,7 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         Input::Lost { signal, filed } => on_lost(&mut turn, *signal, &filed),
         Input::Held { signal, filed, by } => on_held(&mut turn, *signal, &filed, &by),
         Input::Used { signal, by, usage } => on_used(&mut turn, &signal, by, usage),
+        Input::Overtaken(signal) => on_overtaken(&mut turn, *signal),
         Input::Deadline(signal) => on_deadline(&mut turn, &signal),
     }
     (turn.state, turn.effects)

@@ -120,6 +120,7 @@ impl Engine {
     /// Runs until the input of every platform is over, one of them cannot go on, or `stop` is cancelled; then stops
     /// gracefully. First takes up what an earlier process left.
     pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Ran> {
+        self.world.keep(self.store.ledger().await.context("failed to read who was given what in chat")?);
         self.recover().await.context("failed to take up what was left unfinished")?;
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let mut hearing = tokio::task::JoinSet::new();
@@ -165,6 +166,15 @@ impl Engine {
             outbox.abort();
             // What runs now ends with the step it is in; only then may the database be closed under it.
             self.tasks.wait().await;
+        }
+    }
+
+    /// Reads the ledger again, after it was changed. Where it cannot be read the one before stays: whatever leans on a row
+    /// that has changed meanwhile is overtaken when it is stored.
+    async fn read_ledger(&self) {
+        match self.store.ledger().await {
+            Ok(ledger) => self.world.keep(ledger),
+            Err(error) => tracing::error!(%error, "the ledger cannot be read again; the one before stays"),
         }
     }
 

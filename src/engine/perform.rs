@@ -17,7 +17,7 @@ use tracing::Instrument;
 use super::spending::{self, Why};
 use super::worker::Worker;
 use crate::clock::{fresh_id, wall_now};
-use crate::store::{AuditRow, Committed, Ending, NewPost, NewUse, PlanChange, StepRecord, What};
+use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, NewUse, PlanChange, StepRecord, What};
 use crate::telemetry;
 
 /// How often a commit is tried. After that the request stays in the inbox and is taken up at the next start.
@@ -29,8 +29,16 @@ struct Storing {
     posts: Vec<NewPost>,
     plans: Vec<PlanChange>,
     uses: Vec<NewUse>,
+    ledger: Vec<LedgerChange>,
     refused: bool,
     ending: Option<(SignalId, Ended)>,
+}
+
+impl Storing {
+    /// Whether plans or the ledger change.
+    const fn changes_something(&self) -> bool {
+        !self.plans.is_empty() || !self.ledger.is_empty()
+    }
 }
 
 /// What became of a step in the store.
@@ -63,6 +71,7 @@ impl Worker {
                     spending::count(&spend);
                     storing.uses.push(NewUse { id: fresh_id(), spend: *spend });
                 }
+                Effect::Keep(change) => storing.ledger.push(LedgerChange { id: fresh_id(), change }),
                 Effect::Call(call) => calls.push(call),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
                 Effect::Remember { key, route } => self.engine.world.remember(key, route),
@@ -101,7 +110,7 @@ impl Worker {
         let is_due = storing.refused
             || storing.ending.is_some()
             || !storing.posts.is_empty()
-            || !storing.plans.is_empty()
+            || storing.changes_something()
             || !storing.uses.is_empty();
         let Some(signal) = self.current.clone() else { return self.store_late_uses(storing, now).await };
         if !is_due {
@@ -114,6 +123,7 @@ impl Worker {
             posts: storing.posts.clone(),
             uses: storing.uses.clone(),
             plans: storing.plans.clone(),
+            ledger: storing.ledger.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
             kept: storing.ending.as_ref().map(|_| kept(signal.clone(), &self.engine.world.mask)),
         };
@@ -124,10 +134,17 @@ impl Worker {
                 if !storing.plans.is_empty() {
                     self.quiet.shrink();
                 }
+                if !storing.ledger.is_empty() {
+                    self.engine.read_ledger().await;
+                }
                 return Stored::Done;
             }
             Some(Committed::Lost(filed)) => Input::Lost { signal: Box::new(signal), filed },
             Some(Committed::Held { filed, by }) => Input::Held { signal: Box::new(signal), filed, by },
+            Some(Committed::Overtaken) => {
+                self.engine.read_ledger().await;
+                Input::Overtaken(Box::new(signal))
+            }
         };
         record.audit.truncate(from_before);
         self.unwritten = record.audit;
@@ -139,7 +156,8 @@ impl Worker {
         let Some(first) = storing.uses.first() else { return Stored::Done };
         let (signal, uses) = (first.spend.signal.clone(), storing.uses.clone());
         let (audit, plans, posts) = (Vec::new(), Vec::new(), Vec::new());
-        let record = StepRecord { signal, at: now.wall, audit, plans, posts, uses, ending: None, kept: None };
+        let ledger = Vec::new();
+        let record = StepRecord { signal, at: now.wall, audit, plans, ledger, posts, uses, ending: None, kept: None };
         self.commit(&record).await.map_or(Stored::Not, |_| Stored::Done)
     }
 

@@ -146,6 +146,7 @@ pub(super) fn our_signal(thread: &ThreadKey, plan: &PlanId) -> Signal {
         payload: Payload::Due { plan: plan.clone() },
         depth: 1,
         ground: Ground::Background,
+        platform_roles: Vec::new(),
         received_at: Wall(wall_now().0),
     }
 }

@@ -36,7 +36,8 @@ impl Player {
             | Input::Used { .. }
             | Input::Deadline(_)
             | Input::Lost { .. }
-            | Input::Held { .. } => {}
+            | Input::Held { .. }
+            | Input::Overtaken(_) => {}
         }
         // What the store answers to a conflict stands in the recording as its next line.
         let _recorded = self.worker.step_at(input, now).await;
@@ -71,6 +72,7 @@ impl Player {
                 posts: Vec::new(),
                 uses: Vec::new(),
                 plans,
+                ledger: Vec::new(),
                 ending: None,
                 kept: None,
             };

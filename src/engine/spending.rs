@@ -97,7 +97,8 @@ impl Worker {
             | Input::Deadline(_)
             | Input::Filed(_)
             | Input::Lost { .. }
-            | Input::Held { .. } => self.current.as_ref(),
+            | Input::Held { .. }
+            | Input::Overtaken(_) => self.current.as_ref(),
         }?;
         let payers = payers(self.engine.world.rights.as_ref(), &signal.actor, &signal.thread);
         self.engine.spending.spent(&payers, Day::of(now.wall))

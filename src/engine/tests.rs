@@ -9,11 +9,11 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, Admission, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Actor, Platform, Signal, SignalId, ThreadKey};
+use countersign_core::signal::{Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
 use countersign_core::usage::Budgets;
@@ -103,16 +103,16 @@ impl Tools for Lab {
 struct Anybody;
 
 impl Rights for Anybody {
-    fn may(&self, actor: &Actor, _: &ThreadKey, _: &Right) -> bool {
-        assert_ne!(actor.id.as_str(), "breaker", "planted");
+    fn may(&self, asker: &Asker<'_>, _: &Right) -> bool {
+        assert_ne!(asker.actor.id.as_str(), "breaker", "planted");
         true
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: countersign_core::approval::Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: countersign_core::approval::Risk) -> bool {
         true
     }
 
-    fn roles(&self, _: &Actor, _: &ThreadKey) -> Vec<String> {
+    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
         Vec::new()
     }
 }
@@ -215,6 +215,7 @@ pub(super) fn world() -> World {
         commands: countersign_core::command::Tables::default(),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        ledger: RwLock::default(),
     }
 }
 

@@ -6,6 +6,7 @@ use countersign_core::command::Tables;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, SpokeStatus, Vault};
 use countersign_core::gate::{Cleared, Refusal, reissue};
+use countersign_core::ledger::Ledger;
 use countersign_core::port::{Outgoing, Rights, Similarity};
 use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
 use countersign_core::secrets::Mask;
@@ -42,6 +43,8 @@ pub struct World {
     pub spokes: SpokesView,
     /// Routes of questions asked before.
     pub exact: RwLock<ExactRoutes>,
+    /// What stands in the ledger, as the store last had it.
+    pub ledger: RwLock<Arc<Ledger>>,
 }
 
 impl World {
@@ -56,12 +59,13 @@ impl World {
         let spokes = (self.spokes)();
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
-        step(Env { spent, ..self.env(&exact, &spokes) }, state, input, now)
+        let ledger = self.ledger();
+        step(Env { spent, ..self.env(&exact, &spokes, &ledger) }, state, input, now)
     }
 
     /// Clears a message again that was read back from the outbox.
     pub(super) fn reissue(&self, message: Outgoing) -> Result<Cleared<Outgoing>, Box<Refusal>> {
-        reissue(message, self.env(&ExactRoutes::new(0), &[]))
+        reissue(message, self.env(&ExactRoutes::new(0), &[], &Ledger::default()))
     }
 
     /// Remembers the route of a question.
@@ -69,13 +73,24 @@ impl World {
         self.exact.write().unwrap_or_else(PoisonError::into_inner).remember(key, route);
     }
 
-    fn env<'a>(&'a self, exact: &'a ExactRoutes, spokes: &'a [SpokeStatus]) -> Env<'a> {
+    /// Takes over what the store has; the rights follow it.
+    pub(super) fn keep(&self, ledger: Ledger) {
+        self.rights.follow(&ledger);
+        *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ledger);
+    }
+
+    fn ledger(&self) -> Arc<Ledger> {
+        Arc::clone(&self.ledger.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn env<'a>(&'a self, exact: &'a ExactRoutes, spokes: &'a [SpokeStatus], ledger: &'a Ledger) -> Env<'a> {
         const LEXICAL: &dyn Similarity = &Lexical;
         Env {
             registry: &self.registry,
             intents: &self.intents,
             exact,
             rights: self.rights.as_ref(),
+            ledger,
             similarity: LEXICAL,
             limits: &self.limits,
             budgets: &self.budgets,

@@ -43,6 +43,9 @@ fn decided(effect: &Effect) -> Option<(&'static str, Value)> {
                 json!({ "signal": spend.signal, "day": spend.day.to_string(), "by": spend.by, "usage": spend.usage });
             ("spend", used)
         }
+        Effect::Keep(change) => {
+            ("keep", json!({ "row": change.key, "from": change.from, "gone": change.to.is_none() }))
+        }
         Effect::Audit(audit) => {
             let code = audit.code.map(countersign_core::envelope::Code::as_str);
             let rest = json!({

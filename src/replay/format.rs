@@ -95,6 +95,8 @@ pub enum Told {
     Deadline(SignalId),
     /// What the store held of the thread's plans.
     Filed(Vec<StoredPlan>),
+    /// Somebody else had changed a row of the ledger.
+    Overtaken(Box<Signal>),
     /// Another instance had moved a plan.
     Lost {
         /// Whose step was refused.
@@ -170,6 +172,7 @@ fn told(input: &Input) -> Told {
         Input::Held { signal, filed, by } => {
             Told::Held { signal: signal.clone(), filed: (&**filed).into(), by: by.clone() }
         }
+        Input::Overtaken(signal) => Told::Overtaken(signal.clone()),
     }
 }
 
@@ -185,5 +188,6 @@ fn input(told: Told) -> Result<Input, String> {
         Told::Filed(stored) => Input::Filed(stored.into_iter().map(filed).collect::<Result<_, _>>()?),
         Told::Lost { signal, filed: stored } => Input::Lost { signal, filed: Box::new(filed(stored)?) },
         Told::Held { signal, filed: stored, by } => Input::Held { signal, filed: Box::new(filed(stored)?), by },
+        Told::Overtaken(signal) => Input::Overtaken(signal),
     })
 }

@@ -10,6 +10,7 @@ mod audit;
 mod dialect;
 mod error;
 mod inbox;
+mod ledger;
 pub mod migrations;
 mod outbox;
 mod plans;
@@ -31,6 +32,7 @@ pub use dialect::sqlite_url;
 use dialect::{Database, Durability, Pools};
 pub use error::StoreError;
 pub use inbox::{Ending, Unfinished};
+pub use ledger::LedgerChange;
 pub use outbox::{NewPost, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
@@ -56,6 +58,8 @@ pub struct StepRecord {
     pub audit: Vec<AuditRow>,
     /// What becomes of plans, in order.
     pub plans: Vec<PlanChange>,
+    /// What becomes of the ledger, in order.
+    pub ledger: Vec<LedgerChange>,
     /// What is to be said.
     pub posts: Vec<NewPost>,
     /// What was used.
@@ -114,14 +118,21 @@ impl Store {
     }
 
     /// Commits one step: plans, audit rows, messages and ending together. Messages are unique on (signal, n), audit rows,
-    /// moves and uses on their ids, so that the same step may be committed again and changes nothing; a second
-    /// ending is refused. Where a plan was moved by somebody else, or its target is held, nothing of the step is stored.
+    /// moves, changes of the ledger and uses on their ids, so that the same step may be committed again and changes
+    /// nothing; a second ending is refused. Where a plan was moved by somebody else, its target is held, or a row of the
+    /// ledger was changed by somebody else, nothing of the step is stored.
     /// Writes, one commit: FULL where plans change.
     pub async fn commit(&self, step: &StepRecord) -> Result<Committed, StoreError> {
-        let durability = if step.plans.is_empty() { Durability::Normal } else { Durability::Full };
+        let durability =
+            if step.plans.is_empty() && step.ledger.is_empty() { Durability::Normal } else { Durability::Full };
         let mut tx = self.begin_write(durability).await?;
         match plans::apply(&mut tx, &step.plans).await? {
             Applied::Made(changed) => {
+                let Some(kept) = ledger::apply(&mut tx, &step.ledger).await? else {
+                    tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
+                    return Ok(Committed::Overtaken);
+                };
+                let changed = changed + kept;
                 self.write_step(&mut tx, step, changed).await?;
                 tx.commit().await.map_err(StoreError::while_doing("committing a step"))?;
                 Ok(Committed::Done)
@@ -148,7 +159,7 @@ impl Store {
         self.write.close().await;
     }
 
-    /// Writes everything of a step but its plans, of which `changed` rows were new.
+    /// Writes everything of a step but its plans and its rows of the ledger, of which `changed` rows were new.
     async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
         let thread = inbox::thread_of(tx, &step.signal).await?;
         let posts = outbox::write(tx, &step.signal, &step.posts, step.at).await?;

@@ -55,7 +55,17 @@ async fn use_up(home: &Home) {
     let uses = (0..).zip(uses).map(|(n, spend)| NewUse { id: format!("u-{n}"), spend }).collect();
     let (audit, plans, posts) = (Vec::new(), Vec::new(), Vec::new());
     let ending = Some(Ending::Answered);
-    let step = StepRecord { signal: later.id.clone(), at: Wall(1), audit, plans, posts, uses, ending, kept: None };
+    let step = StepRecord {
+        signal: later.id.clone(),
+        at: Wall(1),
+        audit,
+        plans,
+        ledger: Vec::new(),
+        posts,
+        uses,
+        ending,
+        kept: None,
+    };
     store.commit(&step).await.expect("stored");
     store.close().await;
 }

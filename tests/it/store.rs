@@ -42,6 +42,7 @@ macro_rules! cases {
 mod audit;
 mod durability;
 mod full;
+mod ledger;
 mod plans;
 mod trouble;
 mod usage;
@@ -137,6 +138,7 @@ fn signal(id: &str, thread: ThreadKey, at: i64) -> Signal {
         payload: Payload::Text { text: "load of web-1".to_owned() },
         depth: 0,
         ground: Ground::Foreground,
+        platform_roles: Vec::new(),
         received_at: Wall(at),
     }
 }
@@ -147,6 +149,7 @@ fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
     StepRecord {
+        ledger: Vec::new(),
         signal: SignalId::new(signal),
         at: Wall(at),
         audit: Vec::new(),
@@ -611,6 +614,7 @@ async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
         "usage_days",
         "usage_turns",
+        "ledger",
         "refusals_written",
         "writes_in_flight",
         "plans",

@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use crate::approval::{Desk, Filed, PlanId, PlanState};
 use crate::env::Env;
+use crate::port::Asker;
 use crate::port::Source;
 use crate::proposal::Proposal;
 use crate::resource::{BadResourceId, ResourceId};
-use crate::signal::{Actor, Now, Signal};
+use crate::signal::{Now, Signal};
 use crate::text;
 use crate::thread::{Budget, Fsm, ResolvedContext};
 use crate::tool::{ActionSpec, ArgError, ArgKind, ToolKind, cast};
@@ -42,8 +43,8 @@ pub struct Ctx<'a> {
 
 impl<'a> Ctx<'a> {
     /// Who a call is made for: the requester of the plan that is carried out, else the actor of the signal.
-    pub fn principal(&self) -> &'a Actor {
-        self.carried().map_or(&self.signal.actor, |filed| &filed.frozen.plan().requester)
+    pub fn principal(&self) -> Asker<'a> {
+        self.carried().map_or_else(|| self.signal.asker(), |filed| filed.frozen.plan().asker())
     }
 
     /// Whether a call is the core's own verification of the plan that is carried: its declared read, of its target, after

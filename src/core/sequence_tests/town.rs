@@ -198,6 +198,10 @@ impl<'a> Town<'a> {
                 self.tally.one("held");
                 Input::Held { signal, filed, by }
             }
+            NotStored::Overtaken => {
+                self.tally.one("overtaken");
+                Input::Overtaken(signal)
+            }
         };
         self.step(at, input);
     }
@@ -216,6 +220,7 @@ impl<'a> Town<'a> {
                 | Effect::Audit(_)
                 | Effect::Spend(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. } => {}
             }
@@ -244,6 +249,7 @@ impl<'a> Town<'a> {
                 | Effect::Audit(_)
                 | Effect::Spend(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. } => {}
             }
         }

@@ -9,12 +9,13 @@ use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
-use crate::port::{Block, Mark, Outgoing, Right, Rights};
+use crate::ledger::Ledger;
+use crate::port::{Asker, Block, Mark, Outgoing, Right, Rights};
 use crate::proposal::Proposal;
 use crate::resource::Resource;
 use crate::route::{ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
-use crate::signal::{Actor, Mono, Now, Signal, ThreadKey, Wall};
+use crate::signal::{Actor, Mono, Now, Platform, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
@@ -22,15 +23,17 @@ use crate::usage::{Book, Budgets, Day, Spent, payers};
 
 use super::fixtures::{INTENTS, TOOLS, signal};
 
-/// Ann and Bob may ask for anything but to restart what is found to be closed, and Ann has a second account; everybody
-/// else may nothing.
+/// Ann and Bob may ask for anything but to restart what is found to be closed, and only Ann for what is found to be
+/// hers; she has a second account. Everybody else may nothing.
 struct TwoPeople;
 
 impl Rights for TwoPeople {
-    fn may(&self, actor: &Actor, _: &ThreadKey, right: &Right) -> bool {
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
         let closed = match right {
             Right::Request { tool, labels, .. } => {
-                tool.as_deref() == Some("lab_control.restart") && labels.iter().any(|label| label == "closed=yes")
+                let has = |label: &str| labels.iter().any(|one| one == label);
+                (tool.as_deref() == Some("lab_control.restart") && has("closed=yes"))
+                    || (has("owner=ann") && asker.actor.id.as_str() == "bob")
             }
             Right::Talk
             | Right::Decide { .. }
@@ -39,25 +42,20 @@ impl Rights for TwoPeople {
             | Right::Grant
             | Right::Administer => false,
         };
-        !closed && matches!(actor.id.as_str(), "ann" | "ann@work" | "bob")
+        !closed && matches!(asker.actor.id.as_str(), "ann" | "ann@work" | "bob")
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
         false
     }
 
-    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
-        if self.may(actor, thread, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
+    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
+        if self.may(asker, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
     }
 
-    fn is_same_person(&self, one: &Actor, other: &Actor, _: &ThreadKey) -> bool {
-        let person = |actor: &Actor| actor.id.as_str().trim_end_matches("@work").to_owned();
-        person(one) == person(other)
-    }
-
-    fn person(&self, actor: &Actor, thread: &ThreadKey) -> Option<String> {
-        let name = actor.id.as_str().trim_end_matches("@work").to_owned();
-        self.may(actor, thread, &Right::Talk).then_some(name)
+    fn name(&self, _: &Platform, actor: &Actor) -> Option<String> {
+        let name = actor.id.as_str().trim_end_matches("@work");
+        matches!(name, "ann" | "bob").then(|| name.to_owned())
     }
 }
 
@@ -67,6 +65,8 @@ impl Rights for TwoPeople {
 pub struct Files {
     /// Every plan that was filed.
     pub rows: BTreeMap<PlanId, Filed>,
+    /// What people wrote down in chat.
+    pub ledger: Ledger,
 }
 
 /// Why a step was not stored.
@@ -76,12 +76,15 @@ pub(crate) enum NotStored {
     Lost(Box<Filed>),
     /// This plan's target is held by that one.
     Held(Box<Filed>, PlanId),
+    /// Somebody else has changed a row of the ledger.
+    Overtaken,
 }
 
 impl Files {
     /// Stores what a step does to plans: all of it or nothing.
     pub(crate) fn store(&mut self, effects: &[Effect]) -> Result<(), NotStored> {
         let mut before = Vec::new();
+        let ledger = self.ledger.clone();
         for effect in effects {
             let stored = match effect {
                 Effect::File(filed) => {
@@ -93,6 +96,7 @@ impl Files {
                     before.push((moved.plan.clone(), self.rows.get(&moved.plan).map(|row| row.standing.clone())));
                     self.shift(moved)
                 }
+                Effect::Keep(change) => self.ledger.apply(change).map_err(|_| NotStored::Overtaken),
                 Effect::Call(_)
                 | Effect::Post { .. }
                 | Effect::Audit(_)
@@ -104,6 +108,7 @@ impl Files {
             };
             if let Err(why) = stored {
                 self.put_back(before);
+                self.ledger = ledger;
                 return Err(why);
             }
         }
@@ -292,6 +297,7 @@ impl World {
             (Ok(()), _) => self.perform(effects, told),
             (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
             (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
+            (Err(NotStored::Overtaken), Some(signal)) => self.input(Input::Overtaken(signal), told),
             (Err(_), None) => unreachable!("only a signal's step moves a plan"),
         }
     }
@@ -324,7 +330,12 @@ impl World {
                     spend.payers.iter().for_each(|payer| self.book.add(payer.clone(), spend.ground, spend.usage));
                     told.effects.push(format!("{spend:?}"));
                 }
-                Effect::File(_) | Effect::Move(_) | Effect::Audit(_) | Effect::Wake { .. } | Effect::Finish { .. } => {
+                Effect::File(_)
+                | Effect::Move(_)
+                | Effect::Keep(_)
+                | Effect::Audit(_)
+                | Effect::Wake { .. }
+                | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }
             }
@@ -374,6 +385,7 @@ impl World {
             intents: &self.intents,
             exact: &self.exact,
             rights: &TwoPeople,
+            ledger: &self.files.ledger,
             similarity: &Lexical,
             limits: &self.limits,
             budgets: &self.budgets,

@@ -28,7 +28,7 @@ pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
 pub use state::ThreadState;
 
 pub(crate) use perceive::{interrupted, perceive};
-pub(crate) use plans::{on_filed, on_held, on_lost};
+pub(crate) use plans::{on_filed, on_held, on_lost, on_overtaken};
 pub(crate) use run::{on_answer, on_deadline};
 pub(crate) use spend::on_used;
 pub(crate) use state::Turn;

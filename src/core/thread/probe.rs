@@ -36,6 +36,7 @@ pub(crate) fn judge_for_test(
             | Effect::File(_)
             | Effect::Move(_)
             | Effect::Count(_)
+            | Effect::Keep(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
             | Effect::Finish { .. } => None,

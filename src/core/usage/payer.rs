@@ -20,7 +20,7 @@ pub enum Payer {
 
 /// Who pays for what this actor asks here: the person, the room and the team, in this order.
 pub fn payers(rights: &dyn Rights, actor: &Actor, thread: &ThreadKey) -> [Payer; 3] {
-    let person = rights.person(actor, thread).map(Payer::Person);
+    let person = rights.name(&thread.platform, actor).map(Payer::Person);
     let person = person.unwrap_or_else(|| Payer::Account(thread.platform.clone(), actor.id.clone()));
     let room = Payer::Room(thread.platform.clone(), thread.space.clone(), thread.conversation.clone());
     [person, room, Payer::Team]

@@ -12,11 +12,11 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Actor, Now, Payload, Platform, SignalId, ThreadKey};
+use countersign_core::signal::{Now, Payload, Platform, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS};
 use countersign_core::tool::Registry;
 use countersign_core::usage::Budgets;
@@ -106,15 +106,15 @@ impl Tools for NoTools {
 struct Anybody;
 
 impl Rights for Anybody {
-    fn may(&self, _: &Actor, _: &ThreadKey, _: &Right) -> bool {
+    fn may(&self, _: &Asker<'_>, _: &Right) -> bool {
         true
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
         true
     }
 
-    fn roles(&self, _: &Actor, _: &ThreadKey) -> Vec<String> {
+    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
         Vec::new()
     }
 }
@@ -134,6 +134,7 @@ pub(super) fn world() -> World {
         mask: Arc::new(Mask::default()),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        ledger: RwLock::default(),
     }
 }
 

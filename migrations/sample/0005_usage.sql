@@ -1,4 +1,4 @@
--- Rows as version 0006 writes them; every later migration is applied over these.
+-- Rows as version 0005 writes them; every later migration is applied over these.
 INSERT INTO usage_turns (id, signal, thread, at, ground, origin, tokens_in, tokens_out, cost_micros)
 VALUES ('u-01', 's-01', 's-01', 1100, 'foreground', 'model', 1200, 300, 4500);
 
