@@ -1,6 +1,7 @@
 //! The access file as it is written: its tables and keys, and where each stands. What its entries mean, and what is refused
 //! of them, is in `people.rs` and `places.rs`.
 
+use countersign_core::signal::ConversationKind;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -92,22 +93,21 @@ pub(super) struct RoomEntry {
     pub(super) platform: Word,
     /// The room's immutable id.
     pub(super) id: Word,
-    #[serde(default)]
-    pub(super) control: Control,
-    #[serde(default)]
-    pub(super) kind: RoomKind,
+    /// Left out: controlled in a direct conversation and in a closed group, read-only where many read (CARD-07).
+    pub(super) control: Option<Control>,
+    /// Left out: as the platform says.
+    pub(super) kind: Option<ConversationKind>,
     /// What a question about no resource in particular is about.
     pub(super) environment: Option<Word>,
 }
 
 /// How much may be done from a room (DESIGN.md section 4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Control {
     /// Nothing is changed from here.
     ReadOnly,
     /// What changes something is countersigned.
-    #[default]
     Controlled,
     /// Nothing but a grant for reads and listed low-risk actions; there are no grants yet, so that it is `controlled`.
     Autonomous,
@@ -119,28 +119,6 @@ impl Control {
             Self::ReadOnly => "read_only",
             Self::Controlled => "controlled",
             Self::Autonomous => "autonomous",
-        }
-    }
-}
-
-/// Who reads along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RoomKind {
-    Direct,
-    Group,
-    Channel,
-    #[default]
-    Unknown,
-}
-
-impl RoomKind {
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Group => "group",
-            Self::Channel => "channel",
-            Self::Unknown => "unknown",
         }
     }
 }

@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_core::resource::ResourceId;
+use countersign_core::signal::ConversationKind;
 
 use super::error::AccessError;
-use super::file::{AccessFile, Control, RoomKind, Word, Written};
+use super::file::{AccessFile, Control, Word, Written};
 use super::people::check_name;
 
 /// What has no environment counts as this.
@@ -18,7 +19,7 @@ pub(super) const PRODUCTION: &str = "production";
 pub(super) struct Places {
     environments: Vec<Environment>,
     labels: Vec<(Patterns, BTreeSet<String>)>,
-    rooms: BTreeMap<(String, String), Room>,
+    rooms: BTreeMap<(String, String), Known>,
 }
 
 #[derive(Clone, Debug)]
@@ -36,18 +37,20 @@ struct Patterns {
     names: Vec<String>,
 }
 
+/// What the file says of a room.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    control: Option<Control>,
+    kind: Option<ConversationKind>,
+    environment: Option<String>,
+}
+
 /// What holds in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Room {
     pub(super) control: Control,
-    pub(super) kind: RoomKind,
+    pub(super) kind: ConversationKind,
     pub(super) environment: String,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self { control: Control::default(), kind: RoomKind::default(), environment: PRODUCTION.to_owned() }
-    }
 }
 
 impl Places {
@@ -85,8 +88,8 @@ impl Places {
                 let problem = format!("`{}` is no environment of this file ({})", word.get_ref(), names.join(", "));
                 return Err(written.wrong(word, problem));
             }
-            let environment = entry.environment.as_ref().map_or(PRODUCTION, |word| word.get_ref()).to_owned();
-            let room = Room { control: entry.control, kind: entry.kind, environment };
+            let environment = entry.environment.as_ref().map(|word| word.get_ref().clone());
+            let room = Known { control: entry.control, kind: entry.kind, environment };
             let key = (entry.platform.get_ref().clone(), entry.id.get_ref().clone());
             if self.rooms.insert(key, room).is_some() {
                 return Err(written.wrong(&entry.id, "this room stands here twice; keep one entry"));
@@ -120,8 +123,19 @@ impl Places {
     }
 
     /// What holds in a room. One that is not in the file is controlled, and what is asked there counts as production.
-    pub(super) fn room(&self, platform: &str, id: &str) -> Room {
-        self.rooms.get(&(platform.to_owned(), id.to_owned())).cloned().unwrap_or_default()
+    pub(super) fn room(&self, platform: &str, id: &str, kind: ConversationKind) -> Room {
+        let known = self.rooms.get(&(platform.to_owned(), id.to_owned())).cloned().unwrap_or_default();
+        let kind = known.kind.unwrap_or(kind);
+        let environment = known.environment.unwrap_or_else(|| PRODUCTION.to_owned());
+        Room { control: known.control.unwrap_or_else(|| control_of(kind)), kind, environment }
+    }
+}
+
+/// How much may be done from a room of which the file says nothing: where many read, nothing is changed (CARD-07).
+const fn control_of(kind: ConversationKind) -> Control {
+    match kind {
+        ConversationKind::Direct | ConversationKind::Group => Control::Controlled,
+        ConversationKind::Channel | ConversationKind::Unknown => Control::ReadOnly,
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use countersign_core::approval::Risk;
-use countersign_core::port::{Right, Rights};
-use countersign_core::signal::{Actor, ThreadKey};
+use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::signal::{Actor, Platform};
 
 use super::error::AccessError;
 use super::rights::{Access, Owner};
@@ -137,23 +137,23 @@ impl LiveAccess {
 }
 
 impl Rights for LiveAccess {
-    fn may(&self, actor: &Actor, thread: &ThreadKey, right: &Right) -> bool {
-        self.snapshot().may(actor, thread, right)
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
+        self.snapshot().may(asker, right)
     }
 
-    fn may_decide_alone(&self, actor: &Actor, thread: &ThreadKey, risk: Risk) -> bool {
-        self.snapshot().may_decide_alone(actor, thread, risk)
+    fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool {
+        self.snapshot().may_decide_alone(asker, risk)
     }
 
-    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
-        self.snapshot().roles(actor, thread)
+    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
+        self.snapshot().roles(asker)
     }
 
-    fn is_same_person(&self, one: &Actor, other: &Actor, thread: &ThreadKey) -> bool {
-        self.snapshot().is_same_person(one, other, thread)
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        self.snapshot().name(platform, actor)
     }
 
-    fn who_can(&self, asked: &str, thread: &ThreadKey) -> String {
-        self.snapshot().who_can(asked, thread)
+    fn who_can(&self, asked: &str, by: &Asker<'_>) -> String {
+        self.snapshot().who_can(asked, by)
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
 use countersign_core::approval::Risk;
-use countersign_core::port::{Right, Rights};
+use countersign_core::port::{Asker, Right, Rights};
 use countersign_core::resource::ResourceId;
-use countersign_core::signal::{Actor, ActorId, ActorKind, Platform, ThreadKey};
+use countersign_core::signal::{Actor, ActorId, ActorKind, ConversationKind, Platform};
 
 use super::entities::{Act, OWNER, Place, Thing, context, principal, resource, uid};
 use super::error::AccessError;
@@ -145,8 +145,8 @@ impl Access {
     }
 
     /// A place in a room; nothing more than the platform where no room is named.
-    pub(super) fn place(&self, platform: &str, id: &str) -> Place {
-        let room = self.directory.places.room(platform, id);
+    pub(super) fn place(&self, platform: &str, id: &str, kind: ConversationKind) -> Place {
+        let room = self.directory.places.room(platform, id, kind);
         Place { platform: platform.to_owned(), id: id.to_owned(), room }
     }
 
@@ -197,9 +197,10 @@ impl Access {
             && (with_found == configured || self.allows(subject, act, &with_found, place))
     }
 
-    fn judge(&self, actor: &Actor, thread: &ThreadKey, act: &Act, on: Option<(&ResourceId, &[String])>) -> bool {
-        let Some(subject) = self.subject(actor, &thread.platform) else { return false };
-        let place = self.place(thread.platform.as_str(), thread.conversation.as_str());
+    fn judge(&self, asker: &Asker<'_>, act: &Act, on: Option<(&ResourceId, &[String])>) -> bool {
+        let thread = asker.thread;
+        let Some(subject) = self.subject(asker.actor, &thread.platform) else { return false };
+        let place = self.place(thread.platform.as_str(), thread.conversation.as_str(), asker.room);
         match on {
             Some(on) => self.allows_on(&subject, act, on, &place),
             None => self.allows(&subject, act, &Self::here(&place), &place),
@@ -208,8 +209,8 @@ impl Access {
 }
 
 impl Rights for Access {
-    fn may(&self, actor: &Actor, thread: &ThreadKey, right: &Right) -> bool {
-        let ask = |act: Act, on: Option<(&ResourceId, &[String])>| self.judge(actor, thread, &act, on);
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
+        let ask = |act: Act, on: Option<(&ResourceId, &[String])>| self.judge(asker, &act, on);
         match right {
             Right::Talk => ask(Act::Talk, None),
             Right::Request { kind, tool, on, labels } => {
@@ -227,21 +228,29 @@ impl Rights for Access {
     }
 
     /// The card and the record say each time that this was a waiver.
-    fn may_decide_alone(&self, actor: &Actor, thread: &ThreadKey, risk: Risk) -> bool {
-        self.judge(actor, thread, &Act::DecideAlone { risk }, None)
+    fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool {
+        self.judge(asker, &Act::DecideAlone { risk }, None)
     }
 
-    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
-        let Some(subject) = self.subject(actor, &thread.platform) else { return Vec::new() };
+    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
+        let Some(subject) = self.subject(asker.actor, &asker.thread.platform) else { return Vec::new() };
         subject.is_owner.then(|| OWNER.to_owned()).into_iter().chain(subject.who.roles).collect()
     }
 
-    fn is_same_person(&self, one: &Actor, other: &Actor, thread: &ThreadKey) -> bool {
-        let person = |actor: &Actor| self.directory.person(thread.platform.as_str(), actor.id.as_str());
-        one.id == other.id || person(one).is_some_and(|one| Some(one) == person(other))
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        let at = match actor.kind {
+            ActorKind::Human => self.directory.person(platform.as_str(), actor.id.as_str()),
+            ActorKind::Service => self.directory.service(actor.id.as_str()),
+            ActorKind::Bot
+            | ActorKind::Webhook
+            | ActorKind::AnonymousAdmin
+            | ActorKind::ChannelPost
+            | ActorKind::Bridge => None,
+        };
+        self.directory.principals.get(at?).map(|one| one.name.clone())
     }
 
-    fn who_can(&self, asked: &str, _: &ThreadKey) -> String {
+    fn who_can(&self, asked: &str, _: &Asker<'_>) -> String {
         self.ask(asked).unwrap_or_else(|problem| problem)
     }
 }

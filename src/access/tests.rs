@@ -7,9 +7,9 @@ mod table;
 use std::path::Path;
 
 use countersign_core::approval::Risk;
-use countersign_core::port::{Right, Rights};
+use countersign_core::port::{Asker, Right, Rights};
 use countersign_core::signal::{
-    AccountId, Actor, ActorId, ActorKind, ConversationId, Platform, SpaceId, ThreadKey, ThreadRoot,
+    AccountId, Actor, ActorId, ActorKind, ConversationId, ConversationKind, Platform, SpaceId, ThreadKey, ThreadRoot,
 };
 use countersign_core::tool::ToolKind;
 use proptest::prelude::*;
@@ -130,15 +130,15 @@ const GIL: &str = "100000000000000005";
 fn an_empty_configuration_allows_nobody_but_the_owner_at_the_console() {
     let owner = Owner::new(Platform::new("console"), ActorId::new("uid:1000"));
     let access = Access::new(None, &[], Some(owner)).expect("nothing is sound");
-    let may = |who: &Actor, platform: &str| access.may(who, &room(platform, "main"), &Right::Talk);
+    let may = |who: &Actor, platform: &str| access.may(&Asker::at(who, &room(platform, "main")), &Right::Talk);
     assert!(may(&human("uid:1000"), "console"));
     for platform in ["discord", "telegram", "matrix", "console2", "Console"] {
         assert!(!may(&human("uid:1000"), platform), "the same id on {platform} is somebody else");
     }
     assert!(!may(&human("uid:0"), "console"));
     assert!(!may(&actor("uid:1000", ActorKind::Bot), "console"));
-    assert_eq!(access.roles(&human("uid:1000"), &room("console", "main")), ["owner of this process"]);
-    assert!(access.may_decide_alone(&human("uid:1000"), &room("console", "main"), Risk::High));
+    assert_eq!(access.roles(&Asker::at(&human("uid:1000"), &room("console", "main"))), ["owner of this process"]);
+    assert!(access.may_decide_alone(&Asker::at(&human("uid:1000"), &room("console", "main")), Risk::High));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn whoever_is_not_exactly_somebody_is_nobody() {
         ("console", "owner of this process", ActorKind::Human, false),
     ];
     for (platform, id, kind, expected) in rows {
-        let may = access.may(&actor(id, kind), &room(platform, "main"), &Right::Talk);
+        let may = access.may(&Asker::at(&actor(id, kind), &room(platform, "main")), &Right::Talk);
         assert_eq!(may, expected, "{platform} {id} {kind:?}");
     }
 }
@@ -183,12 +183,15 @@ fn a_removed_account_is_nobody_from_the_next_set_on() {
     let path = home.path().join("access.toml");
     std::fs::write(&path, FILE).expect("it can be written");
     let live = LiveAccess::open(Sources { file: Some(path.clone()), policies: None }, None).expect("it is sound");
-    let may = || live.may(&human("2002"), &room("telegram", "main"), &Right::Talk);
+    let may = || live.may(&Asker::at(&human("2002"), &room("telegram", "main")), &Right::Talk);
     assert!(may());
     std::fs::write(&path, FILE.replace("\"telegram:2002\", ", "")).expect("it can be written");
     assert_eq!(live.reload(), Ok(true));
     assert!(!may());
-    assert!(live.may(&human(OTTO), &room("discord", "main"), &Right::Talk), "the other account is still theirs");
+    assert!(
+        live.may(&Asker::at(&human(OTTO), &room("discord", "main")), &Right::Talk),
+        "the other account is still theirs"
+    );
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn a_set_that_is_not_sound_leaves_the_one_before() {
     write(&policies.join("own.cedar"), "forbid (principal, action == Action::\"declare\", resource);");
     let live = LiveAccess::open(Sources { file: Some(file.clone()), policies: Some(policies.clone()) }, None);
     let live = live.expect("it is sound");
-    let may = |right: &Right| live.may(&human(OTTO), &room("discord", "main"), right);
+    let may = |right: &Right| live.may(&Asker::at(&human(OTTO), &room("discord", "main")), right);
     assert_eq!(live.reload(), Ok(false), "nothing changed");
     let broken: [(&Path, &str); 3] = [
         (&file, "[[people]\n"),
@@ -236,7 +239,7 @@ fn a_label_that_was_found_restricts_and_never_permits() {
     "#;
     let access = access_with(&[("own.cedar", rules)]);
     let may = |on: &str, labels: &[&str]| {
-        access.may(&human(VERA), &room("discord", "main"), &request(ToolKind::Write, on, labels))
+        access.may(&Asker::at(&human(VERA), &room("discord", "main")), &request(ToolKind::Write, on, labels))
     };
     let rows: [(&str, &[&str], bool); 8] = [
         ("host:stage-1", &[], true),
@@ -251,7 +254,7 @@ fn a_label_that_was_found_restricts_and_never_permits() {
     for (on, labels, expected) in rows {
         assert_eq!(may(on, labels), expected, "{on} {labels:?}");
     }
-    let decides = |on: &str| access.may(&human(VERA), &room("discord", "main"), &decide(Risk::High, on));
+    let decides = |on: &str| access.may(&Asker::at(&human(VERA), &room("discord", "main")), &decide(Risk::High, on));
     assert!(decides("host:web-1"), "a label that the file gives may permit");
     assert!(!decides("host:stage-1"));
 }
@@ -262,25 +265,28 @@ fn rooms_hold_back_and_services_decide_nothing() {
     let access = access_with(&[("own.cedar", everything)]);
     let write = request(ToolKind::Write, "host:web-1", &[]);
     let read = request(ToolKind::Read, "host:web-1", &[]);
-    assert!(access.may(&human(OTTO), &room("discord", "main"), &write));
-    assert!(!access.may(&human(OTTO), &room("discord", "lobby"), &write), "a forbid wins over a team's permit");
-    assert!(access.may(&human(OTTO), &room("discord", "lobby"), &read));
+    assert!(access.may(&Asker::at(&human(OTTO), &room("discord", "main")), &write));
+    assert!(
+        !access.may(&Asker::at(&human(OTTO), &room("discord", "lobby")), &write),
+        "a forbid wins over a team's permit"
+    );
+    assert!(access.may(&Asker::at(&human(OTTO), &room("discord", "lobby")), &read));
     let nightly = actor("nightly", ActorKind::Service);
     let here = room("discord", "main");
-    assert!(access.may(&nightly, &here, &write));
+    assert!(access.may(&Asker::at(&nightly, &here), &write));
     for right in [decide(Risk::Low, "host:web-1"), Right::Acknowledge, Right::Grant, Right::Administer] {
-        assert!(!access.may(&nightly, &here, &right), "{right:?}");
+        assert!(!access.may(&Asker::at(&nightly, &here), &right), "{right:?}");
     }
-    assert!(!access.may_decide_alone(&nightly, &here, Risk::Low));
+    assert!(!access.may_decide_alone(&Asker::at(&nightly, &here), Risk::Low));
     for kind in BOTS {
-        assert!(!access.may(&actor(OTTO, kind), &here, &Right::Talk), "no policy lets a {kind:?} in");
+        assert!(!access.may(&Asker::at(&actor(OTTO, kind), &here), &Right::Talk), "no policy lets a {kind:?} in");
     }
 }
 
 #[test]
 fn the_policies_alone_deny_a_service_what_only_people_do() {
     let access = access_with(&[("own.cedar", "permit (principal, action, resource);")]);
-    let place = access.place("discord", "main");
+    let place = access.place("discord", "main", ConversationKind::Group);
     let service = access.everybody().into_iter().find(|one| one.who.is_service).expect("there is one");
     let ask = |act: &Act| access.policies_allow(&service, act, &Access::here(&place), &place);
     for act in acts() {
@@ -295,14 +301,14 @@ fn the_code_alone_denies_what_only_people_do_and_whoever_is_nobody() {
     let here = room("discord", "main");
     let humans_only = [decide(Risk::Low, "host:web-1"), Right::Acknowledge, Right::Grant, Right::Administer];
     for right in &humans_only {
-        assert!(access.may(&human(VERA), &here, right), "{right:?}");
-        assert!(!access.may(&actor("nightly", ActorKind::Service), &here, right), "{right:?}");
+        assert!(access.may(&Asker::at(&human(VERA), &here), right), "{right:?}");
+        assert!(!access.may(&Asker::at(&actor("nightly", ActorKind::Service), &here), right), "{right:?}");
     }
-    assert!(!access.may_decide_alone(&actor("nightly", ActorKind::Service), &here, Risk::Low));
+    assert!(!access.may_decide_alone(&Asker::at(&actor("nightly", ActorKind::Service), &here), Risk::Low));
     for kind in BOTS {
-        assert!(!access.may(&actor(VERA, kind), &here, &Right::Talk), "{kind:?}");
+        assert!(!access.may(&Asker::at(&actor(VERA, kind), &here), &Right::Talk), "{kind:?}");
     }
-    assert!(!access.may(&human("100000000000000009"), &here, &Right::Talk), "a stranger");
+    assert!(!access.may(&Asker::at(&human("100000000000000009"), &here), &Right::Talk), "a stranger");
 }
 
 #[test]
@@ -310,8 +316,11 @@ fn a_policy_that_cannot_be_evaluated_denies() {
     let rules = "forbid (principal, action == Action::\"declare\", resource) when { 9223372036854775807 + 1 == 0 };";
     let access = access_with(&[("own.cedar", rules)]);
     let here = room("discord", "main");
-    assert!(access.may(&human(OTTO), &here, &Right::Acknowledge));
-    assert!(!access.may(&human(OTTO), &here, &Right::Declare), "a forbid that fails is not one that does not fit");
+    assert!(access.may(&Asker::at(&human(OTTO), &here), &Right::Acknowledge));
+    assert!(
+        !access.may(&Asker::at(&human(OTTO), &here), &Right::Declare),
+        "a forbid that fails is not one that does not fit"
+    );
 }
 
 const BOTS: [ActorKind; 5] =
@@ -337,7 +346,7 @@ fn every_question_is_as_the_schema_has_it() {
     let text = include_str!("../../config/access/schema.cedarschema");
     let (schema, _) = cedar_policy::Schema::from_cedarschema_str(text).expect("it is sound");
     let access = access();
-    let place = access.place("discord", "stage");
+    let place = access.place("discord", "stage", ConversationKind::Group);
     for one in access.everybody() {
         for act in acts() {
             let thing = access.thing(&"service:web-1:nginx".parse().expect("an id"), &["a=b".to_owned()]);
@@ -365,26 +374,49 @@ fn the_tool_and_the_requester_reach_the_policies() {
         on: Some("host:web-1".parse().expect("an id")),
         labels: Vec::new(),
     };
-    assert!(access.may(&human(OTTO), &here, &by("host_process.stop")));
-    assert!(!access.may(&human(OTTO), &here, &by("host_process.signal")));
+    assert!(access.may(&Asker::at(&human(OTTO), &here), &by("host_process.stop")));
+    assert!(!access.may(&Asker::at(&human(OTTO), &here), &by("host_process.signal")));
     let anna = human("100000000000000003");
     let decides =
         |is_requester| Right::Decide { risk: Risk::High, on: "host:web-1".parse().expect("an id"), is_requester };
-    assert!(access.may(&anna, &here, &decides(false)));
-    assert!(!access.may(&anna, &here, &decides(true)));
+    assert!(access.may(&Asker::at(&anna, &here), &decides(false)));
+    assert!(!access.may(&Asker::at(&anna, &here), &decides(true)));
 }
 
 #[test]
 fn a_second_account_is_no_second_person() {
     let access = access();
     let same = |one: &str, other: &str, platform: &str| {
-        access.is_same_person(&human(one), &human(other), &room(platform, "main"))
+        access.person(&Platform::new(platform), &human(one)) == access.person(&Platform::new(platform), &human(other))
     };
     assert!(same(OTTO, "100000000000000022", "discord"));
     assert!(same("unknown", "unknown", "discord"));
     assert!(!same(OTTO, VERA, "discord"));
     assert!(!same(OTTO, "100000000000000022", "telegram"), "the ids are of another platform");
     assert!(!same("unknown", "other", "discord"), "two who are nobody are two");
+}
+
+#[test]
+fn a_person_has_one_name_on_every_platform_and_whoever_asks_for_it() {
+    let directory = tempfile::tempdir().expect("a folder for the test");
+    let file = directory.path().join("access.toml");
+    std::fs::write(&file, FILE).expect("writable");
+    let live = LiveAccess::open(Sources { file: Some(file), policies: None }, None).expect("it is sound");
+    let access = access();
+    let rows = [
+        (human(OTTO), "discord", Some("otto")),
+        (human("100000000000000022"), "discord", Some("otto")),
+        (human("100000000000000022"), "telegram", None),
+        (human("unknown"), "discord", None),
+        (actor("nightly", ActorKind::Service), "discord", Some("nightly")),
+        (human("nightly"), "discord", None),
+        (actor(OTTO, ActorKind::Bot), "discord", None),
+    ];
+    for (who, platform, name) in rows {
+        let here = room(platform, "main");
+        assert_eq!(access.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}");
+        assert_eq!(live.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}, live");
+    }
 }
 
 proptest! {
@@ -403,10 +435,10 @@ proptest! {
         let (who, here) = (actor(&id, kind), room(platform, &at));
         for right in [Right::Talk, request(ToolKind::Read, "host:stage-1", &[]), decide(Risk::Low, "host:stage-1"),
             Right::Acknowledge, Right::Declare, Right::Grant, Right::Administer] {
-            prop_assert!(!access.may(&who, &here, &right), "{:?} {:?}", who, right);
+            prop_assert!(!access.may(&Asker::at(&who, &here), &right), "{:?} {:?}", who, right);
         }
-        prop_assert!(!access.may_decide_alone(&who, &here, Risk::Low));
-        prop_assert!(access.roles(&who, &here).is_empty());
+        prop_assert!(!access.may_decide_alone(&Asker::at(&who, &here), Risk::Low));
+        prop_assert!(access.roles(&Asker::at(&who, &here)).is_empty());
     }
 
     #[test]
@@ -416,7 +448,7 @@ proptest! {
     ) {
         let access = LABELLED.with(Clone::clone);
         let may = |labels: &[&str]| {
-            access.may(&human(VERA), &room("discord", "main"), &request(ToolKind::Write, on, labels))
+            access.may(&Asker::at(&human(VERA), &room("discord", "main")), &request(ToolKind::Write, on, labels))
         };
         prop_assert!(may(&[]) || !may(&labels), "{on} {labels:?}");
     }
@@ -431,4 +463,19 @@ thread_local! {
         forbid (principal, action == Action::"request", resource)
             when { resource.labels.contains("b=2") && resource.environment == "lab" };
     "#)]);
+}
+
+#[test]
+fn where_many_read_nothing_is_changed_unless_the_file_says_so() {
+    let file = format!("{FILE}\n[[rooms]]\nplatform = \"discord\"\nid = \"war-room\"\ncontrol = \"controlled\"\n");
+    let access = Access::new(Some(&("access.toml".to_owned(), file)), &[], None).expect("it is sound");
+    let (otto, main, war_room) = (human(OTTO), room("discord", "elsewhere"), room("discord", "war-room"));
+    let kinds =
+        [ConversationKind::Direct, ConversationKind::Group, ConversationKind::Channel, ConversationKind::Unknown];
+    let may = |thread: &ThreadKey, right: &Right| {
+        kinds.map(|room| access.may(&Asker { room, ..Asker::at(&otto, thread) }, right)).map(u8::from)
+    };
+    assert_eq!(may(&main, &request(ToolKind::Write, "host:web-1", &[])), [1, 1, 0, 0]);
+    assert_eq!(may(&main, &request(ToolKind::Read, "host:web-1", &[])), [1, 1, 1, 1]);
+    assert_eq!(may(&war_room, &request(ToolKind::Write, "host:web-1", &[])), [1, 1, 1, 1]);
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use countersign_core::approval::Risk;
 use countersign_core::resource::ResourceId;
+use countersign_core::signal::ConversationKind;
 use countersign_core::tool::ToolKind;
 
 use super::entities::{Act, OWNER, Thing};
@@ -14,6 +15,9 @@ use super::rights::{Access, Subject};
 const FORM: &str = "Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium \
                     or high (and alone), acknowledge, declare, grant, administer. Then `on` a resource's id or an \
                     environment, and `in` a room as platform:id.";
+
+/// Where the access file does not say what kind of room it is, a closed one is meant.
+const CLOSED: ConversationKind = ConversationKind::Group;
 
 /// The words, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +57,8 @@ impl Wanted {
     fn fits(&self, access: &Access, subject: &Subject, platform: &str) -> bool {
         let place = match &self.room {
             Some((of, _)) if !platform.is_empty() && of != platform => return false,
-            Some((of, room)) => access.place(of, room),
-            None => access.place(platform, ""),
+            Some((of, room)) => access.place(of, room, CLOSED),
+            None => access.place(platform, "", CLOSED),
         };
         match &self.on {
             Some(On::Resource(id)) => access.allows_on(subject, &self.act, (id, &[]), &place),

@@ -69,6 +69,7 @@ impl Setup {
 
     /// The world, for these rights and the people that they know.
     pub(super) fn world(&self, rights: Box<dyn Rights>, people: Box<dyn People>, spokes: SpokesView) -> World {
+        let budgets = self.config.budget.budgets().expect("invariant: a configuration is validated when it is loaded");
         let limits = &self.config.limits;
         let routes = usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX);
         World {
@@ -83,6 +84,7 @@ impl Setup {
                 permit_ms: u64::from(limits.permit_seconds) * 1000,
                 egress_allowed: Vec::new(),
             },
+            budgets,
             own: own_deployment(&self.own),
             vault: Vault::default(),
             mask: Arc::clone(&self.mask),
@@ -90,6 +92,7 @@ impl Setup {
             spokes,
             exact: RwLock::new(ExactRoutes::new(routes)),
             rates: Rates::new(&self.config.rates, people),
+            ledger: RwLock::default(),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
+use super::budget::Budget;
 use super::data;
 use super::database;
 use super::error::{ConfigError, Problem};
@@ -29,6 +30,8 @@ pub struct Config {
     pub limits: Limits,
     /// How much of the bot somebody may have.
     pub rates: Rates,
+    /// How many tokens and how much money may be used a day.
+    pub budget: Budget,
     /// Tool servers by name. The built-in ones of this build are always in it.
     pub spokes: BTreeMap<String, Spoke>,
     /// The team's own intents.
@@ -49,6 +52,7 @@ impl Default for Config {
             metrics: Metrics::default(),
             limits: Limits::default(),
             rates: Rates::default(),
+            budget: Budget::default(),
             spokes: BTreeMap::new(),
             intents: Intents::default(),
             commands: Commands::default(),
@@ -75,6 +79,7 @@ impl Config {
         self.metrics.validate()?;
         self.limits.validate()?;
         self.rates.validate()?;
+        self.budget.budgets()?;
         self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
     }
 

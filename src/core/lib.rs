@@ -51,6 +51,7 @@
 pub mod signal;
 pub mod resource;
 pub mod proposal;
+pub mod usage;
 pub mod envelope;
 pub mod tool;
 pub mod rate;
@@ -58,6 +59,7 @@ pub mod env;
 pub mod port;
 pub mod route;
 pub mod approval;
+pub mod ledger;
 pub mod gate;
 pub mod command;
 pub mod secrets;

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{Digest, Outcome, PlanId, Risk};
 use crate::gate::{Cleared, ToolCall};
+use crate::ledger::Ledger;
 use crate::resource::ResourceId;
-use crate::signal::{Actor, Platform, QuestionId, Signal, SignalId, ThreadKey};
+use crate::signal::{Actor, ConversationKind, Platform, QuestionId, Signal, SignalId, ThreadKey};
 use crate::tool::ToolKind;
 
 /// A boxed future, so that the traits below can be used as objects.
@@ -251,6 +252,26 @@ pub trait Adapter: Send + Sync + 'static {
     fn answered(&self, signal: &SignalId);
 }
 
+/// Who asks, and from where: everything of a signal that rights depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asker<'a> {
+    /// Who.
+    pub actor: &'a Actor,
+    /// The actor's roles on their platform, by immutable id, as the adapter fetched them with the signal.
+    pub platform_roles: &'a [String],
+    /// Where.
+    pub thread: &'a ThreadKey,
+    /// What kind of room that is.
+    pub room: ConversationKind,
+}
+
+impl<'a> Asker<'a> {
+    /// Somebody in a closed group, without any role of their platform.
+    pub const fn at(actor: &'a Actor, thread: &'a ThreadKey) -> Self {
+        Self { actor, platform_roles: &[], thread, room: ConversationKind::Group }
+    }
+}
+
 /// What an actor wants to do. Seven different rights: none follows from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Right {
@@ -295,24 +316,32 @@ impl Right {
 
 /// Who may what. Pure: a snapshot of policies and roles. Fails closed.
 pub trait Rights: Send + Sync {
-    /// Whether the actor may, here.
-    fn may(&self, actor: &Actor, thread: &ThreadKey, right: &Right) -> bool;
+    /// Whether they may, here.
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool;
 
-    /// Whether policy lets this actor countersign alone what they asked for themselves. A waiver of four eyes, which is
+    /// Whether policy lets them countersign alone what they asked for themselves. A waiver of four eyes, which is
     /// recorded each time.
-    fn may_decide_alone(&self, actor: &Actor, thread: &ThreadKey, risk: Risk) -> bool;
+    fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool;
 
-    /// The actor's roles, here, for `who`. An id alone says nothing: the same one may be somebody else elsewhere.
-    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String>;
+    /// Their roles, here, for `who`. An id alone says nothing: the same one may be somebody else elsewhere.
+    fn roles(&self, asker: &Asker<'_>) -> Vec<String>;
 
-    /// Whether two accounts of this thread's platform belong to one person, so that a second account is no second pair
-    /// of eyes. An implementation that knows no people compares ids.
-    fn is_same_person(&self, one: &Actor, other: &Actor, _: &ThreadKey) -> bool {
-        one.id == other.id
+    /// The name of the person or of the service that this account belongs to; none where nobody known has it.
+    fn name(&self, _: &Platform, _: &Actor) -> Option<String> {
+        None
     }
 
+    /// Who an account belongs to: one text for all accounts of one person, so that a second account is no second pair of
+    /// eyes. An account that nobody is known by is somebody of its own; no name has a colon in it.
+    fn person(&self, platform: &Platform, actor: &Actor) -> String {
+        self.name(platform, actor).unwrap_or_else(|| format!("{platform}:{}", actor.id))
+    }
+
+    /// Takes note of the accounts that were linked in chat. No I/O.
+    fn follow(&self, _ledger: &Ledger) {}
+
     /// Answers `who can`, asked in this thread with the words after it: sentences and names, no words of the asker's.
-    fn who_can(&self, _asked: &str, _: &ThreadKey) -> String {
+    fn who_can(&self, _asked: &str, _: &Asker<'_>) -> String {
         "Nobody keeps a list here.".to_owned()
     }
 }

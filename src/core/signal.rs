@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::approval::{Digest, PlanId};
-use crate::port::CardChoice;
+use crate::port::{Asker, CardChoice};
 use crate::rate::Allowance;
 
 /// Declares string newtypes that only the one who knows the platform creates, and everyone else treats as opaque.
@@ -121,7 +121,7 @@ pub struct Actor {
 }
 
 /// What kind of room an event came from. `Unknown` is treated as the most public one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversationKind {
     /// One person and the bot.
@@ -131,7 +131,20 @@ pub enum ConversationKind {
     /// A room that many read.
     Channel,
     /// The adapter cannot tell.
+    #[default]
     Unknown,
+}
+
+impl ConversationKind {
+    /// The stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Group => "group",
+            Self::Channel => "channel",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// Whether and how an event addressed the bot. What does not address it is neither stored nor answered.
@@ -256,6 +269,10 @@ pub struct Signal {
     pub room: ConversationKind,
     /// Who caused it.
     pub actor: Actor,
+    /// The roles that the actor has there on the platform, by immutable id, fetched with this event and never kept from
+    /// an earlier one. What they mean to us is in the access file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub platform_roles: Vec<String>,
     /// How it addressed the bot.
     pub addressed: Addressed,
     /// What it says.
@@ -267,4 +284,12 @@ pub struct Signal {
     pub ground: Ground,
     /// When it was accepted.
     pub received_at: Wall,
+}
+
+impl Signal {
+    /// Who asks, and from where.
+    pub fn asker(&self) -> Asker<'_> {
+        let Self { actor, platform_roles, thread, room, .. } = self;
+        Asker { actor, platform_roles, thread, room: *room }
+    }
 }

@@ -4,7 +4,9 @@
 use crate::effect::{Effect, Input};
 use crate::env::Env;
 use crate::signal::Now;
-use crate::thread::{ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, perceive};
+use crate::thread::{
+    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_overtaken, on_used, perceive,
+};
 
 /// Moves one thread by one input. Pure: what it decides follows from its arguments alone.
 pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
@@ -18,6 +20,8 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         Input::Filed(filed) => on_filed(&mut turn, filed),
         Input::Lost { signal, filed } => on_lost(&mut turn, *signal, &filed),
         Input::Held { signal, filed, by } => on_held(&mut turn, *signal, &filed, &by),
+        Input::Used { signal, by, usage } => on_used(&mut turn, &signal, by, usage),
+        Input::Overtaken(signal) => on_overtaken(&mut turn, *signal),
         Input::Deadline(signal) => on_deadline(&mut turn, &signal),
     }
     (turn.state, turn.effects)

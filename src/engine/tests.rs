@@ -9,13 +9,14 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, Admission, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Actor, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
+use countersign_core::usage::Budgets;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -79,7 +80,8 @@ impl Adapter for Scripted {
 }
 
 /// Tools that find one host, read its load, hang on `file` until they are let go, and break on `run`.
-struct Lab {
+#[derive(Default)]
+pub(super) struct Lab {
     go: Arc<Notify>,
 }
 
@@ -104,16 +106,16 @@ impl Tools for Lab {
 struct Anybody;
 
 impl Rights for Anybody {
-    fn may(&self, actor: &Actor, _: &ThreadKey, _: &Right) -> bool {
-        assert_ne!(actor.id.as_str(), "breaker", "planted");
+    fn may(&self, asker: &Asker<'_>, _: &Right) -> bool {
+        assert_ne!(asker.actor.id.as_str(), "breaker", "planted");
         true
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: countersign_core::approval::Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: countersign_core::approval::Risk) -> bool {
         true
     }
 
-    fn roles(&self, _: &Actor, _: &ThreadKey) -> Vec<String> {
+    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
         Vec::new()
     }
 }
@@ -218,7 +220,7 @@ impl Bench {
     }
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
@@ -226,6 +228,7 @@ fn world() -> World {
         intents,
         rights: Box::new(Anybody),
         limits: Limits::default(),
+        budgets: Budgets::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
         mask: Arc::new(Mask::default()),
@@ -233,6 +236,7 @@ fn world() -> World {
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
         rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
+        ledger: RwLock::default(),
     }
 }
 

@@ -21,6 +21,7 @@ use super::Engine;
 use super::accept::ATTEMPTS_MAX;
 use super::pause::Pause;
 use super::turn::{Next, Turn, takes_turns};
+use super::world::About;
 
 /// The most tool calls of one thread at a time (LOOP-03).
 const CALLS_AT_ONCE: usize = 4;
@@ -242,7 +243,9 @@ impl Worker {
         let told = self.engine.watch.as_ref().map(|_| input.clone());
         let (state, effects) = span.in_scope(|| {
             let _phase = tracing::debug_span!("reason").entered();
-            self.engine.world.step(state, input, now, self.current.as_ref())
+            let spent = self.spent(&input, now);
+            let about = About { spent: spent.as_ref(), signal: self.current.as_ref() };
+            self.engine.world.step(state, input, about, now)
         });
         if let Some((watch, told)) = self.engine.watch.as_ref().zip(told) {
             watch.step(&self.key, now, &told, &effects);

@@ -2,7 +2,8 @@
 
 use countersign_core::approval::{Expectation, PlanId, Risk};
 use countersign_core::signal::{
-    AccountId, Actor, ActorId, ActorKind, ConversationId, Platform, SignalId, SpaceId, ThreadKey, ThreadRoot,
+    AccountId, Actor, ActorId, ActorKind, ConversationId, ConversationKind, Platform, SignalId, SpaceId, ThreadKey,
+    ThreadRoot,
 };
 use serde_json::json;
 
@@ -25,6 +26,8 @@ pub(crate) fn plan((tool, action): (&str, &str), target: &str, args: Value, befo
         },
         signal: SignalId::new("s1"),
         requester: Actor { id: ActorId::new("u1"), kind: ActorKind::Human, display: "Ada".to_owned() },
+        requester_roles: Vec::new(),
+        room: ConversationKind::Group,
         tool: tool.to_owned(),
         action: action.to_owned(),
         target: target.parse().expect("a sound id"),

@@ -15,7 +15,7 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
@@ -100,15 +100,15 @@ impl Tools for Lab {
 struct Everybody;
 
 impl Rights for Everybody {
-    fn may(&self, _: &Actor, _: &ThreadKey, _: &Right) -> bool {
+    fn may(&self, _: &Asker<'_>, _: &Right) -> bool {
         true
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
         true
     }
 
-    fn roles(&self, _: &Actor, _: &ThreadKey) -> Vec<String> {
+    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
         Vec::new()
     }
 }
@@ -135,6 +135,8 @@ fn world(rates: &str) -> World {
         commands: Tables::default(),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        ledger: RwLock::default(),
+        budgets: countersign_core::usage::Budgets::default(),
         rates: Rates::new(&rates, Box::new(Everybody)),
     }
 }

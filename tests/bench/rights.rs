@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use countersign::access::{Access, Owner};
 use countersign_core::approval::Risk;
-use countersign_core::port::{Right, Rights};
+use countersign_core::port::{Asker, Right, Rights};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{
     AccountId, Actor, ActorId, ActorKind, ConversationId, Platform, SpaceId, ThreadKey, ThreadRoot,
@@ -42,7 +42,7 @@ fn measure(name: &str, access: &Access, resources: &[ResourceId], right: Asks) {
             let (who, what) = (actor(n * 7919 % PEOPLE), &resources[n * 7927 % RESOURCES]);
             let (here, right) = (room(n % 50), right(what));
             let begun = Instant::now();
-            let may = access.may(&who, &here, &right);
+            let may = access.may(&Asker::at(&who, &here), &right);
             let took = begun.elapsed();
             allowed += usize::from(may);
             took

@@ -2,6 +2,7 @@
 //! single room live beside that room.
 
 mod audit;
+mod budget;
 mod commands;
 mod compile;
 mod console;

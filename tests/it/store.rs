@@ -42,8 +42,10 @@ macro_rules! cases {
 mod audit;
 mod durability;
 mod full;
+mod ledger;
 mod plans;
 mod trouble;
+mod usage;
 
 const CASES: &[(&str, Case)] = cases![
     an_event_is_accepted_once,
@@ -136,6 +138,7 @@ fn signal(id: &str, thread: ThreadKey, at: i64) -> Signal {
         payload: Payload::Text { text: "load of web-1".to_owned() },
         depth: 0,
         ground: Ground::Foreground,
+        platform_roles: Vec::new(),
         received_at: Wall(at),
     }
 }
@@ -146,11 +149,13 @@ fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
     StepRecord {
+        ledger: Vec::new(),
         signal: SignalId::new(signal),
         at: Wall(at),
         audit: Vec::new(),
         plans: Vec::new(),
         posts,
+        uses: Vec::new(),
         ending: None,
         kept: None,
     }
@@ -607,6 +612,9 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
+        "usage_days",
+        "usage_turns",
+        "ledger",
         "refusals_written",
         "writes_in_flight",
         "plans",
@@ -753,6 +761,8 @@ async fn migrate_over_samples(url: &str) {
     assert!(due.iter().any(|post| post.id == "p-02" && post.lane == Lane::Decision && post.repeat));
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
+    let used = store.used_on(countersign_core::usage::Day(0)).await.expect("the samples' sums are readable");
+    assert_ne!(used, countersign_core::usage::Book::new(used.day()));
     let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
     assert_eq!((open.filed.len(), open.broken), (2, Vec::new()));
     // The first version's audit row is taken over behind what the second one wrote.

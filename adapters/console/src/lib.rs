@@ -185,6 +185,7 @@ impl Console {
             payload,
             depth: 0,
             ground: Ground::Foreground,
+            platform_roles: Vec::new(),
             received_at: Wall(0),
         }
     }

@@ -54,13 +54,13 @@ fn may(access: &Access, who: &str, action: &str, staging: bool) -> bool {
         ("grant", _) => Right::Grant,
         ("administer", _) => Right::Administer,
         ("decide", word) => decide(risk(word), on),
-        ("alone", word) => return access.may_decide_alone(&actor, &here, risk(word)),
+        ("alone", word) => return access.may_decide_alone(&Asker::at(&actor, &here), risk(word)),
         (kind, _) => {
             let kind = ToolKind::ALL.into_iter().find(|one| one.as_str() == kind).expect("a kind of tool");
             request(kind, on, &[])
         }
     };
-    access.may(&actor, &here, &right)
+    access.may(&Asker::at(&actor, &here), &right)
 }
 
 #[test]
@@ -90,11 +90,11 @@ fn the_shipped_roles_say_what_the_table_says() {
 fn roles_come_through_groups_in_groups() {
     let access = access();
     let here = room("discord", "main");
-    assert_eq!(access.roles(&human(GIL), &here), ["operator", "viewer"]);
+    assert_eq!(access.roles(&Asker::at(&human(GIL), &here)), ["operator", "viewer"]);
     let rules = r#"permit (principal in Group::"everyone", action == Action::"grant", resource);"#;
     let access = access_with(&[("own.cedar", rules)]);
-    assert!(access.may(&human(GIL), &here, &Right::Grant), "two groups lie between");
-    assert!(!access.may(&human(OTTO), &here, &Right::Grant));
+    assert!(access.may(&Asker::at(&human(GIL), &here), &Right::Grant), "two groups lie between");
+    assert!(!access.may(&Asker::at(&human(OTTO), &here), &Right::Grant));
 }
 
 #[test]
@@ -103,15 +103,15 @@ fn the_owner_may_be_a_person_of_the_file_and_is_owner_at_the_console_only() {
     let owner = Owner::new(Platform::new("console"), ActorId::new("uid:1000"));
     let access = Access::new(Some(&("a".to_owned(), text)), &[], Some(owner)).expect("it is sound");
     let (at_console, elsewhere) = (room("console", "main"), room("discord", "main"));
-    assert_eq!(access.roles(&human("uid:1000"), &at_console), ["owner of this process", "operator"]);
-    assert_eq!(access.roles(&human(OTTO), &elsewhere), ["operator"]);
-    assert!(access.may(&human("uid:1000"), &at_console, &Right::Administer));
-    insta::assert_snapshot!(access.who_can("administer", &elsewhere), @"
+    assert_eq!(access.roles(&Asker::at(&human("uid:1000"), &at_console)), ["owner of this process", "operator"]);
+    assert_eq!(access.roles(&Asker::at(&human(OTTO), &elsewhere)), ["operator"]);
+    assert!(access.may(&Asker::at(&human("uid:1000"), &at_console), &Right::Administer));
+    insta::assert_snapshot!(access.who_can("administer", &Asker::at(&human(OTTO), &elsewhere)), @"
     These can administer:
       otto (owner of this process, operator), on console
       adam (admin), on discord
     ");
-    insta::assert_snapshot!(access.who_can("declare", &elsewhere), @"
+    insta::assert_snapshot!(access.who_can("declare", &Asker::at(&human(OTTO), &elsewhere)), @"
     These can declare:
       otto (owner of this process, operator), on console
       otto (operator), on discord
@@ -119,7 +119,7 @@ fn the_owner_may_be_a_person_of_the_file_and_is_owner_at_the_console_only() {
       gil (operator, viewer), on discord
       nightly (a service, admin, approver, operator, viewer)
     ");
-    assert!(!access.may(&human(OTTO), &elsewhere, &Right::Administer));
+    assert!(!access.may(&Asker::at(&human(OTTO), &elsewhere), &Right::Administer));
 }
 
 #[test]
@@ -139,8 +139,10 @@ fn who_can_names_everybody_and_from_where() {
         "write in lobby",
         "decide",
     ];
-    let said: Vec<String> =
-        asked.iter().map(|asked| format!("> {asked}\n{}", access.who_can(asked, &room("x", "y")))).collect();
+    let said: Vec<String> = asked
+        .iter()
+        .map(|asked| format!("> {asked}\n{}", access.who_can(asked, &Asker::at(&human(OTTO), &room("x", "y")))))
+        .collect();
     insta::assert_snapshot!(said.join("\n"), @"
     > decide high on host:web-1
     These can decide what is of high risk on host:web-1 (production):

@@ -4,8 +4,8 @@
 use super::{Digest, Filed, Outcome, Plan, PlanId, PlanState, Risk, is_success};
 use crate::envelope::Code;
 use crate::gate::Refusal;
-use crate::port::{Right, Rights};
-use crate::signal::{Actor, ActorKind, ThreadKey};
+use crate::port::{Asker, Right, Rights};
+use crate::signal::{Actor, ActorKind};
 
 /// What somebody wants done with a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,25 +52,21 @@ pub struct Allowed {
 /// Judges one decision. A plan whose time is over has been moved to EXPIRED
 /// before. The actor is the one of the click, with the
 /// rights they hold now; nobody else's rights count (invariant 4).
-pub fn judge(
-    ask: &Ask,
-    filed: &Filed,
-    (actor, thread): (&Actor, &ThreadKey),
-    rights: &dyn Rights,
-) -> Result<Allowed, Box<Refusal>> {
+pub fn judge(ask: &Ask, filed: &Filed, asker: &Asker<'_>, rights: &dyn Rights) -> Result<Allowed, Box<Refusal>> {
     let plan = filed.frozen.plan();
-    if actor.kind != ActorKind::Human {
+    if asker.actor.kind != ActorKind::Human {
         return Err(refuse(Code::Forbidden, "only a person with an account of their own decides".to_owned()));
     }
-    if *thread != plan.thread {
+    if *asker.thread != plan.thread {
         return Err(refuse(Code::Forbidden, "this plan is decided in the thread that asked for it".to_owned()));
     }
     if ask.digest.as_ref().is_some_and(|digest| digest != filed.frozen.digest()) {
         return Err(refuse(Code::PolicyBlocked, "that decision is about another version of this plan".to_owned()));
     }
-    let is_requester = rights.is_same_person(actor, &plan.requester, thread);
+    let person = |actor: &Actor| rights.person(&plan.thread.platform, actor);
+    let is_requester = person(asker.actor) == person(&plan.requester);
     let right = Right::Decide { risk: plan.risk, on: plan.target.clone(), is_requester };
-    let may_decide = rights.may(actor, thread, &right);
+    let may_decide = rights.may(asker, &right);
     let may = may_decide || (ask.verb == Verb::Cancel && is_requester);
     if !may {
         return Err(refuse(Code::Forbidden, format!("you may not {} this plan", ask.verb.as_str())));
@@ -82,7 +78,7 @@ pub fn judge(
         return Err(refuse(Code::FsmBlocked, already(filed)));
     }
     let four_eyes = ask.verb == Verb::Approve && is_requester && plan.risk >= Risk::Medium;
-    if four_eyes && !(plan.alone && rights.may_decide_alone(actor, thread, plan.risk)) {
+    if four_eyes && !(plan.alone && rights.may_decide_alone(asker, plan.risk)) {
         let message = "somebody else has to countersign what you asked for yourself".to_owned();
         return Err(refuse(Code::Forbidden, message));
     }

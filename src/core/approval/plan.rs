@@ -11,8 +11,9 @@ use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::canonical;
+use crate::port::Asker;
 use crate::resource::ResourceId;
-use crate::signal::{Actor, SignalId, ThreadKey, Wall};
+use crate::signal::{Actor, ConversationKind, SignalId, ThreadKey, Wall};
 
 /// The form of the canonical bytes. Another form is another number, so that an old plan is refused and never misread.
 const FORM: u32 = 1;
@@ -142,6 +143,12 @@ pub struct Plan {
     pub signal: SignalId,
     /// Who asked for it.
     pub requester: Actor,
+    /// The roles that the requester had on their platform when they asked, by immutable id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requester_roles: Vec<String>,
+    /// What kind of room it was asked for in.
+    #[serde(default)]
+    pub room: ConversationKind,
     /// A declared tool.
     pub tool: String,
     /// A declared write action of it.
@@ -199,7 +206,7 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// Freezes a plan into its [canonical](crate::canonical) text.
+    /// Freezes a plan into its [`canonical`] text.
     pub fn freeze(plan: Plan) -> Self {
         let plan = Plan { form: FORM, ..plan };
         let value = serde_json::to_value(&plan).unwrap_or_default();
@@ -236,6 +243,12 @@ impl Frozen {
 }
 
 impl Plan {
+    /// Who asked for it, and from where.
+    pub fn asker(&self) -> Asker<'_> {
+        let Self { requester, requester_roles, thread, room, .. } = self;
+        Asker { actor: requester, platform_roles: requester_roles, thread, room: *room }
+    }
+
     /// `tool.action`.
     pub fn call(&self) -> String {
         format!("{}.{}", self.tool, self.action)

@@ -7,13 +7,15 @@ use serde_json::{Map, Value};
 
 use crate::approval::{Desk, Filed, PlanId, PlanState};
 use crate::env::Env;
+use crate::port::Asker;
 use crate::port::Source;
 use crate::proposal::Proposal;
 use crate::resource::{BadResourceId, ResourceId};
-use crate::signal::{Actor, Now, Signal};
+use crate::signal::{Now, Signal};
 use crate::text;
 use crate::thread::{Budget, Fsm, ResolvedContext};
 use crate::tool::{ActionSpec, ArgError, ArgKind, ToolKind, cast};
+use crate::usage::{Origin, Spent};
 
 /// What the judges may look at.
 #[derive(Clone, Copy)]
@@ -30,6 +32,8 @@ pub struct Ctx<'a> {
     pub resolved: &'a ResolvedContext,
     /// What the request has used up.
     pub budget: &'a Budget,
+    /// What was used today by those who pay for it, this step included; none where nobody can say.
+    pub spent: Option<&'a Spent>,
     /// The thread's plans.
     pub desk: &'a Desk,
     /// The plan that the request carries out or verifies, where it does: then it acts for the plan's requester, and the
@@ -39,8 +43,8 @@ pub struct Ctx<'a> {
 
 impl<'a> Ctx<'a> {
     /// Who a call is made for: the requester of the plan that is carried out, else the actor of the signal.
-    pub fn principal(&self) -> &'a Actor {
-        self.carried().map_or(&self.signal.actor, |filed| &filed.frozen.plan().requester)
+    pub fn principal(&self) -> Asker<'a> {
+        self.carried().map_or_else(|| self.signal.asker(), |filed| filed.frozen.plan().asker())
     }
 
     /// Whether a call is the core's own verification of the plan that is carried: its declared read, of its target, after
@@ -95,6 +99,8 @@ impl<'a> Standing<'a> {
 pub struct CallCase<'a> {
     /// As proposed.
     pub proposal: &'a Proposal,
+    /// By whom. Not a claim: whoever drives the loop says it.
+    pub by: Origin,
     /// The declaration, where there is one.
     pub spec: Option<&'a ActionSpec>,
     /// From tool and action alone; unknown is a write.
@@ -107,10 +113,11 @@ pub struct CallCase<'a> {
 
 impl<'a> CallCase<'a> {
     /// Looks everything up.
-    pub fn new(proposal: &'a Proposal, env: &Env<'a>) -> Self {
+    pub fn new(proposal: &'a Proposal, by: Origin, env: &Env<'a>) -> Self {
         let spec = env.registry.action(&proposal.tool, &proposal.action);
         Self {
             proposal,
+            by,
             spec,
             kind: env.registry.kind(&proposal.tool, &proposal.action),
             args: spec.map_or_else(|| Ok(Map::new()), |spec| cast(&spec.args, &proposal.args)),

@@ -48,6 +48,8 @@ pub enum OwnCommand {
     Cancel,
     /// Look again at what was changed and is not verified.
     Verify,
+    /// What was used of the day's budgets, and what is left.
+    Budget,
 }
 
 /// What an intent does.

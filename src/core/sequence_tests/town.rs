@@ -198,6 +198,10 @@ impl<'a> Town<'a> {
                 self.tally.one("held");
                 Input::Held { signal, filed, by }
             }
+            NotStored::Overtaken => {
+                self.tally.one("overtaken");
+                Input::Overtaken(signal)
+            }
         };
         self.step(at, input);
     }
@@ -214,7 +218,9 @@ impl<'a> Town<'a> {
                 Effect::Finish { signal, .. } => self.finished(at, signal),
                 Effect::Call(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. } => {}
             }
@@ -241,7 +247,9 @@ impl<'a> Town<'a> {
                 | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. } => {}
             }
         }

@@ -284,6 +284,13 @@ patterns = ["why"]
 own = "why"
 
 [[intent]]
+name = "budget"
+about = "what is left today"
+examples = ["budget"]
+patterns = ["budget"]
+own = "budget"
+
+[[intent]]
 name = "reset-keep"
 about = "forget all but the pinned"
 examples = ["reset keep"]
@@ -335,6 +342,7 @@ pub fn signal(id: &str, actor: &str, text: &str) -> Signal {
         payload: Payload::Text { text: text.to_owned() },
         depth: 0,
         ground: Ground::Foreground,
+        platform_roles: Vec::new(),
         received_at: Wall(0),
     }
 }

@@ -9,28 +9,32 @@ use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
-use crate::port::{Block, Mark, Outgoing, Right, Rights};
+use crate::ledger::Ledger;
+use crate::port::{Asker, Block, Mark, Outgoing, Right, Rights};
 use crate::proposal::Proposal;
 use crate::rate::Allowance;
 use crate::resource::Resource;
 use crate::route::{ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
-use crate::signal::{Actor, Mono, Now, Signal, ThreadKey, Wall};
+use crate::signal::{Actor, Mono, Now, Platform, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
+use crate::usage::{Book, Budgets, Day, Spent, payers};
 
 use super::fixtures::{INTENTS, TOOLS, signal};
 
-/// Ann and Bob may ask for anything but to restart what is found to be closed, and Ann has a second account; everybody
-/// else may nothing.
+/// Ann and Bob may ask for anything but to restart what is found to be closed, and only Ann for what is found to be
+/// hers; she has a second account. Everybody else may nothing.
 struct TwoPeople;
 
 impl Rights for TwoPeople {
-    fn may(&self, actor: &Actor, _: &ThreadKey, right: &Right) -> bool {
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
         let closed = match right {
             Right::Request { tool, labels, .. } => {
-                tool.as_deref() == Some("lab_control.restart") && labels.iter().any(|label| label == "closed=yes")
+                let has = |label: &str| labels.iter().any(|one| one == label);
+                (tool.as_deref() == Some("lab_control.restart") && has("closed=yes"))
+                    || (has("owner=ann") && asker.actor.id.as_str() == "bob")
             }
             Right::Talk
             | Right::Decide { .. }
@@ -39,20 +43,20 @@ impl Rights for TwoPeople {
             | Right::Grant
             | Right::Administer => false,
         };
-        !closed && matches!(actor.id.as_str(), "ann" | "ann@work" | "bob")
+        !closed && matches!(asker.actor.id.as_str(), "ann" | "ann@work" | "bob")
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
         false
     }
 
-    fn roles(&self, actor: &Actor, thread: &ThreadKey) -> Vec<String> {
-        if self.may(actor, thread, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
+    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
+        if self.may(asker, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
     }
 
-    fn is_same_person(&self, one: &Actor, other: &Actor, _: &ThreadKey) -> bool {
-        let person = |actor: &Actor| actor.id.as_str().trim_end_matches("@work").to_owned();
-        person(one) == person(other)
+    fn name(&self, _: &Platform, actor: &Actor) -> Option<String> {
+        let name = actor.id.as_str().trim_end_matches("@work");
+        matches!(name, "ann" | "bob").then(|| name.to_owned())
     }
 }
 
@@ -62,6 +66,8 @@ impl Rights for TwoPeople {
 pub struct Files {
     /// Every plan that was filed.
     pub rows: BTreeMap<PlanId, Filed>,
+    /// What people wrote down in chat.
+    pub ledger: Ledger,
 }
 
 /// Why a step was not stored.
@@ -71,12 +77,15 @@ pub(crate) enum NotStored {
     Lost(Box<Filed>),
     /// This plan's target is held by that one.
     Held(Box<Filed>, PlanId),
+    /// Somebody else has changed a row of the ledger.
+    Overtaken,
 }
 
 impl Files {
     /// Stores what a step does to plans: all of it or nothing.
     pub(crate) fn store(&mut self, effects: &[Effect]) -> Result<(), NotStored> {
         let mut before = Vec::new();
+        let ledger = self.ledger.clone();
         for effect in effects {
             let stored = match effect {
                 Effect::File(filed) => {
@@ -88,9 +97,11 @@ impl Files {
                     before.push((moved.plan.clone(), self.rows.get(&moved.plan).map(|row| row.standing.clone())));
                     self.shift(moved)
                 }
+                Effect::Keep(change) => self.ledger.apply(change).map_err(|_| NotStored::Overtaken),
                 Effect::Call(_)
                 | Effect::Post { .. }
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
@@ -98,6 +109,7 @@ impl Files {
             };
             if let Err(why) = stored {
                 self.put_back(before);
+                self.ledger = ledger;
                 return Err(why);
             }
         }
@@ -188,6 +200,12 @@ pub struct World {
     pub clock: u64,
     /// The clock on the wall, in milliseconds since the Unix epoch.
     pub wall: i64,
+    /// How much may be used a day.
+    pub budgets: Budgets,
+    /// What was used, as the store has it.
+    pub book: Book,
+    /// What the payers of the request at work have used.
+    spent: Option<Spent>,
     /// What the thread is working on, for steps that are not stored.
     at_work: Option<Signal>,
     steps: u64,
@@ -213,6 +231,9 @@ impl World {
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
+            budgets: Budgets::default(),
+            book: Book::new(Day(0)),
+            spent: None,
             at_work: None,
             steps: 0,
         }
@@ -271,6 +292,8 @@ impl World {
             self.at_work = Some(Signal::clone(signal));
         }
         let now = self.now();
+        let signal = self.at_work.clone();
+        self.look_up_spent(signal.as_ref(), now);
         let state = std::mem::take(&mut self.state);
         let (state, effects) = step(self.env(), state, input, now);
         self.state = state;
@@ -278,6 +301,7 @@ impl World {
             (Ok(()), _) => self.perform(effects, told),
             (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
             (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
+            (Err(NotStored::Overtaken), Some(signal)) => self.input(Input::Overtaken(signal), told),
             (Err(_), None) => unreachable!("only a signal's step moves a plan"),
         }
     }
@@ -306,7 +330,16 @@ impl World {
                 Effect::Post { message, .. } => told.said.push_str(&plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
-                Effect::File(_) | Effect::Move(_) | Effect::Audit(_) | Effect::Wake { .. } | Effect::Finish { .. } => {
+                Effect::Spend(spend) => {
+                    spend.payers.iter().for_each(|payer| self.book.add(payer.clone(), spend.ground, spend.usage));
+                    told.effects.push(format!("{spend:?}"));
+                }
+                Effect::File(_)
+                | Effect::Move(_)
+                | Effect::Keep(_)
+                | Effect::Audit(_)
+                | Effect::Wake { .. }
+                | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }
             }
@@ -329,6 +362,7 @@ impl World {
         proposals: &[Proposal],
     ) -> Vec<Result<Option<ToolCall>, Box<Refusal>>> {
         let now = self.now();
+        self.look_up_spent(Some(&signal), now);
         let state = std::mem::take(&mut self.state);
         let mut turn = Turn::new(self.env(), now, state);
         let mut request = crate::thread::begin_request(&mut turn, signal);
@@ -339,6 +373,15 @@ impl World {
         results
     }
 
+    /// What the payers of the request at work have used, as the engine would know it from the store.
+    fn look_up_spent(&mut self, signal: Option<&Signal>, now: Now) {
+        let day = Day::of(now.wall);
+        if self.book.day() != day {
+            self.book = Book::new(day);
+        }
+        self.spent = signal.map(|signal| self.book.spent(&payers(&TwoPeople, &signal.actor, &signal.thread), day));
+    }
+
     /// The world outside, as the thread sees it.
     pub fn env(&self) -> Env<'_> {
         Env {
@@ -346,8 +389,11 @@ impl World {
             intents: &self.intents,
             exact: &self.exact,
             rights: &TwoPeople,
+            ledger: &self.files.ledger,
             similarity: &Lexical,
             limits: &self.limits,
+            budgets: &self.budgets,
+            spent: self.spent.as_ref(),
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,

@@ -55,8 +55,7 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
         // The very signal that approved it, taken up again after a crash.
         return carry::resume(turn, request, &filed);
     }
-    let who = (&request.signal.actor, &request.signal.thread);
-    let judged = approval::judge(ask, &filed, who, turn.env.rights);
+    let judged = approval::judge(ask, &filed, &request.signal.asker(), turn.env.rights);
     #[cfg(test)]
     let judged = crate::step::broken::judged(judged);
     match judged.and_then(|allowed| unhindered(turn, ask, allowed)) {

@@ -15,6 +15,7 @@ use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
 use crate::signal::Wall;
 use crate::tool::{ActionSpec, ChangeSpec, cast};
+use crate::usage::Origin;
 
 use super::request::{Driver, Request};
 use super::run::{Proposed, propose, register};
@@ -93,7 +94,7 @@ fn preview(turn: &mut Turn<'_>, request: Request, draft: Draft) {
 }
 
 fn find_out(turn: &mut Turn<'_>, mut request: Request, draft: Draft, look: &Proposal) {
-    match propose(turn, &mut request, look) {
+    match propose(turn, &mut request, look, Origin::Rule) {
         Proposed::Called => {
             request.driver = Some(Driver::Draft(draft));
             turn.state.request = Some(request);
@@ -242,14 +243,15 @@ fn plan(
     let before = change.precondition.iter();
     let before = before.filter_map(|name| Some((name.clone(), target.attrs.get(name)?.clone()))).collect();
     let signal = &request.signal;
-    let (actor, thread) = (&signal.actor, &signal.thread);
     let lifetime = i64::try_from(turn.env.limits.plan_ms_max).unwrap_or(i64::MAX);
     Ok(Plan {
         form: 0,
         id: PlanId::from_random(turn.now.seed),
-        thread: thread.clone(),
+        thread: signal.thread.clone(),
         signal: signal.id.clone(),
-        requester: actor.clone(),
+        requester: signal.actor.clone(),
+        requester_roles: signal.platform_roles.clone(),
+        room: signal.room,
         tool,
         action,
         target: target.id,
@@ -264,7 +266,7 @@ fn plan(
         expect,
         preview: preview.get("preview").and_then(Value::as_str).map(str::to_owned),
         limit_ms: spec.limit_ms,
-        alone: turn.env.rights.may_decide_alone(actor, thread, change.risk),
+        alone: turn.env.rights.may_decide_alone(&signal.asker(), change.risk),
         requested_at: turn.now.wall,
         expires_at: Wall(turn.now.wall.0.saturating_add(lifetime)),
     })

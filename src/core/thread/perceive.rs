@@ -34,7 +34,7 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         let over = over.clone();
         return limited::refuse(turn, request, &over);
     }
-    if !turn.env.rights.may(&request.signal.actor, &request.signal.thread, &Right::Talk) {
+    if !turn.env.rights.may(&request.signal.asker(), &Right::Talk) {
         refuse_talk(turn, request);
         return;
     }
@@ -111,7 +111,7 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     mark_meant(turn, &request, text);
     let heard = hear(text);
     let signal = &request.signal;
-    let roles = turn.env.rights.roles(&signal.actor, &signal.thread);
+    let roles = turn.env.rights.roles(&signal.asker());
     let Some(route) = route(&heard, &signal.thread, &roles, turn.state.sticky.as_deref(), &turn.env) else {
         turn.count("requests_total", &[("layer", "none"), ("intent", "none")]);
         not_understood(turn, request, text);

@@ -10,7 +10,7 @@ use countersign_core::approval::{
 use countersign_core::envelope::Code;
 use countersign_core::port::Lane;
 use countersign_core::resource::ResourceId;
-use countersign_core::signal::{Mono, Now, Platform, SignalId, Wall};
+use countersign_core::signal::{ConversationKind, Mono, Now, Platform, SignalId, Wall};
 use tokio::time::Instant;
 
 use super::{Bed, Case, accepted, counts, did, due_ids, on_postgres, on_sqlite, post, raw, signal, step, thread};
@@ -57,6 +57,8 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
         id: PlanId::from_random(n),
         signal: SignalId::new("s-1"),
         requester: signal("s-1", key.clone(), 1).actor,
+        requester_roles: Vec::new(),
+        room: ConversationKind::Group,
         thread: key,
         tool: "host_process".to_owned(),
         action: "stop".to_owned(),

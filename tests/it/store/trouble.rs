@@ -13,13 +13,14 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Actor, Now, Payload, Platform, SignalId, ThreadKey};
+use countersign_core::signal::{Now, Payload, Platform, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS};
 use countersign_core::tool::Registry;
+use countersign_core::usage::Budgets;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
@@ -94,7 +95,7 @@ impl Watch for Watching {
 }
 
 /// No tool is called here.
-struct NoTools;
+pub(super) struct NoTools;
 
 impl Tools for NoTools {
     fn call(&self, _: Cleared<ToolCall>) -> BoxFuture<'_, Envelope> {
@@ -106,15 +107,15 @@ impl Tools for NoTools {
 struct Anybody;
 
 impl Rights for Anybody {
-    fn may(&self, _: &Actor, _: &ThreadKey, _: &Right) -> bool {
+    fn may(&self, _: &Asker<'_>, _: &Right) -> bool {
         true
     }
 
-    fn may_decide_alone(&self, _: &Actor, _: &ThreadKey, _: Risk) -> bool {
+    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
         true
     }
 
-    fn roles(&self, _: &Actor, _: &ThreadKey) -> Vec<String> {
+    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
         Vec::new()
     }
 }
@@ -126,7 +127,7 @@ impl People for Anybody {
     }
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
@@ -134,6 +135,7 @@ fn world() -> World {
         intents,
         rights: Box::new(Anybody),
         limits: Limits::default(),
+        budgets: Budgets::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
         commands: countersign_core::command::Tables::default(),
@@ -141,6 +143,7 @@ fn world() -> World {
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
         rates: Rates::new(&countersign::config::Rates::default(), Box::new(Anybody)),
+        ledger: RwLock::default(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
 //! is written by `answer/`, what is said of plans is in `plans.rs`.
 
+pub(in crate::thread) mod budget;
 pub(in crate::thread) mod limits;
 pub(in crate::thread) mod plans;
 
@@ -20,7 +21,7 @@ use crate::text;
 use crate::tool::ToolKind;
 
 use crate::thread::Entity;
-use crate::thread::prefetch::{Mention, brief, mentions};
+use crate::thread::prefetch::{Mention, brief, mentions, seen};
 use crate::thread::request::Request;
 use crate::thread::state::Turn;
 
@@ -151,6 +152,10 @@ pub(in crate::thread) fn nothing_found(name: &str, gone: bool, answer: &Envelope
     sentence(said)
 }
 
+pub(in crate::thread) fn overtaken() -> Vec<Block> {
+    sentence("Somebody else changed that just now, so I did nothing. Ask again.")
+}
+
 pub(in crate::thread) fn nothing_to_show() -> Vec<Block> {
     sentence("There is nothing to show.")
 }
@@ -174,10 +179,11 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Who => who(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
         OwnCommand::Why => why(&turn.state.last_judged),
-        OwnCommand::About => about(route, turn),
+        OwnCommand::About => about(route, turn, request),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
         OwnCommand::Limits => limits::table(turn.env.allowances),
+        OwnCommand::Budget => budget::budget(&turn.env),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk),
         // Decisions and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel | OwnCommand::Verify => nothing_to_show(),
@@ -228,13 +234,13 @@ fn who(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
         | ActorKind::ChannelPost
         | ActorKind::Bridge => "not a person",
     };
-    let may = |kind: &ToolKind| turn.env.rights.may(actor, thread, &Right::request(*kind));
+    let may = |kind: &ToolKind| turn.env.rights.may(&request.signal.asker(), &Right::request(*kind));
     let allowed: Vec<&str> = ToolKind::ALL.iter().filter(|kind| may(kind)).map(|kind| kind.as_str()).collect();
     let none = |list: &str| if list.is_empty() { "none".to_owned() } else { list.to_owned() };
     let fields = vec![
         ("you are".to_owned(), format!("{} ({kind})", text::one_line(&actor.display, 64))),
         ("known as".to_owned(), text::one_line(&format!("{} on {}", actor.id, thread.platform), 120)),
-        ("roles".to_owned(), none(&turn.env.rights.roles(actor, thread).join(", "))),
+        ("roles".to_owned(), none(&turn.env.rights.roles(&request.signal.asker()).join(", "))),
         ("may ask for".to_owned(), none(&allowed.join(", "))),
     ];
     vec![Block::Fields { fields }]
@@ -242,7 +248,7 @@ fn who(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
 
 fn who_can(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     let asked = route.args.get("asked").and_then(Value::as_str).unwrap_or_default();
-    let answer = turn.env.rights.who_can(asked, &request.signal.thread);
+    let answer = turn.env.rights.who_can(asked, &request.signal.asker());
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(answer.trim_end())) }]
 }
 
@@ -266,7 +272,7 @@ fn why(judged: &[Judged]) -> Vec<Block> {
     vec![Block::Code { text: text::defuse_mentions(&text::escape(trace.trim_end())) }]
 }
 
-fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
+fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     let named = route.target.as_deref().unwrap_or_default();
     let words = format!("@@{}", named.trim_start_matches('@').replace(' ', " @@"));
     let mut found = mentions(&words, &turn.state.resolved);
@@ -276,6 +282,11 @@ fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
             found = fuzzy;
         }
     }
+    let found = seen(found, &turn.state.resolved, |resource| {
+        let on = Some(resource.id.clone());
+        let right = Right::Request { kind: ToolKind::Read, tool: None, on, labels: resource.labels() };
+        turn.env.rights.may(&request.signal.asker(), &right)
+    });
     let text = brief(&found, &turn.state.resolved, &turn.state.knowledge);
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(text.trim_end())) }]
 }
