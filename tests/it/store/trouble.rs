@@ -17,7 +17,7 @@ use countersign_core::port::{
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Now, Payload, Platform, SignalId, ThreadKey};
+use countersign_core::signal::{Actor, Now, Payload, Platform, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS};
 use countersign_core::tool::Registry;
 use countersign_core::usage::Budgets;
