@@ -11,6 +11,7 @@ mod os_user;
 mod people;
 mod places;
 mod policies;
+mod rates;
 mod reload;
 mod rights;
 mod terms;
@@ -19,6 +20,7 @@ mod who_can;
 pub use check::{Checked, check};
 pub use error::AccessError;
 pub use os_user::OsUser;
+pub use rates::{Judged, People, Place, Rates, Who};
 pub use reload::{LiveAccess, Sources};
 pub use rights::{Access, Owner};
 

@@ -149,8 +149,8 @@ impl Rights for LiveAccess {
         self.snapshot().roles(asker)
     }
 
-    fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        self.snapshot().person(platform, actor)
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        self.snapshot().name(platform, actor)
     }
 
     fn terms(&self, about: &TermsAbout<'_>) -> Terms {
@@ -161,7 +161,7 @@ impl Rights for LiveAccess {
         self.snapshot().is_in(asker, group)
     }
 
-    fn who_can(&self, words: &str, asker: &Asker<'_>) -> String {
-        self.snapshot().who_can(words, asker)
+    fn who_can(&self, asked: &str, by: &Asker<'_>) -> String {
+        self.snapshot().who_can(asked, by)
     }
 }

@@ -128,7 +128,7 @@ impl Access {
 
     /// Who an actor is, on this platform. Nobody, where the actor is neither a person with an account of their own nor a
     /// service of ours.
-    fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
+    pub(super) fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
         let (platform, id) = (platform.as_str(), actor.id.as_str());
         match actor.kind {
             ActorKind::Human => match self.owner.as_ref().filter(|owner| owner.is(platform, id)) {
@@ -237,12 +237,17 @@ impl Rights for Access {
         subject.is_owner.then(|| OWNER.to_owned()).into_iter().chain(subject.who.roles).collect()
     }
 
-    /// A name has no colon in it, so that an unknown account is never taken for a person.
-    fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        match self.directory.person(platform.as_str(), actor.id.as_str()) {
-            Some(at) => self.directory.principals.get(at).map(|one| one.name.clone()).unwrap_or_default(),
-            None => format!("{platform}:{}", actor.id),
-        }
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        let at = match actor.kind {
+            ActorKind::Human => self.directory.person(platform.as_str(), actor.id.as_str()),
+            ActorKind::Service => self.directory.service(actor.id.as_str()),
+            ActorKind::Bot
+            | ActorKind::Webhook
+            | ActorKind::AnonymousAdmin
+            | ActorKind::ChannelPost
+            | ActorKind::Bridge => None,
+        };
+        self.directory.principals.get(at?).map(|one| one.name.clone())
     }
 
     fn terms(&self, about: &TermsAbout<'_>) -> Terms {

@@ -401,6 +401,29 @@ fn a_second_account_is_no_second_person() {
     assert!(!same("unknown", "other", "discord"), "two who are nobody are two");
 }
 
+#[test]
+fn a_person_has_one_name_on_every_platform_and_whoever_asks_for_it() {
+    let directory = tempfile::tempdir().expect("a folder for the test");
+    let file = directory.path().join("access.toml");
+    std::fs::write(&file, FILE).expect("writable");
+    let live = LiveAccess::open(Sources { file: Some(file), policies: None }, None).expect("it is sound");
+    let access = access();
+    let rows = [
+        (human(OTTO), "discord", Some("otto")),
+        (human("100000000000000022"), "discord", Some("otto")),
+        (human("100000000000000022"), "telegram", None),
+        (human("unknown"), "discord", None),
+        (actor("nightly", ActorKind::Service), "discord", Some("nightly")),
+        (human("nightly"), "discord", None),
+        (actor(OTTO, ActorKind::Bot), "discord", None),
+    ];
+    for (who, platform, name) in rows {
+        let here = room(platform, "main");
+        assert_eq!(access.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}");
+        assert_eq!(live.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}, live");
+    }
+}
+
 proptest! {
     #[test]
     fn nobody_who_is_not_in_the_file_may_anything(

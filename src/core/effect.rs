@@ -4,9 +4,11 @@
 use crate::approval::{Digest, Filed, Move, PlanId};
 use crate::envelope::{Code, Envelope};
 use crate::gate::{Cleared, ToolCall};
+use crate::ledger::Change;
 use crate::port::Outgoing;
 use crate::route::Route;
 use crate::signal::{Actor, CallId, Mono, Signal, SignalId, ThreadKey};
+use crate::usage::{Origin, Spend, Usage};
 
 /// What can happen to a thread.
 #[derive(Clone, Debug)]
@@ -27,6 +29,16 @@ pub enum Input {
     },
     /// The time of a request is over.
     Deadline(SignalId),
+    /// A turn of a model, or a rule that asked one, is over and has used this. Said also where its request has ended: it was
+    /// used all the same.
+    Used {
+        /// What it was for.
+        signal: Box<Signal>,
+        /// Who thought of it.
+        by: Origin,
+        /// How much.
+        usage: Usage,
+    },
     /// What the store holds of this thread's plans: when the thread begins, and before a decision about a plan that it
     /// does not know.
     Filed(Vec<Filed>),
@@ -47,6 +59,9 @@ pub enum Input {
         /// The plan that holds its target.
         by: PlanId,
     },
+    /// The store did not take a step, because somebody else had changed a row of the ledger. Nothing of that step was
+    /// done.
+    Overtaken(Box<Signal>),
 }
 
 /// What has to be done. The order of a step's effects is the order of their doing.
@@ -66,6 +81,11 @@ pub enum Effect {
     /// Move a plan: a compare-and-set in the step's transaction, committed FULL. Where it does not change exactly one row
     /// nothing of the step is done, and the thread hears [`Input::Lost`] or [`Input::Held`].
     Move(Box<Move>),
+    /// Count what was used, in the step's transaction.
+    Spend(Box<Spend>),
+    /// Change a row of the ledger: a compare-and-set in the step's transaction. Where it cannot be made nothing of the
+    /// step is done, and the thread hears [`Input::Overtaken`]. Never without an audit row in the same step.
+    Keep(Box<Change>),
     /// Write an audit row.
     Audit(Audit),
     /// Raise a counter.

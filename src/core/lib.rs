@@ -15,7 +15,7 @@
 //! 3. **No second write and no final answer while a write is unverified.** Verified means: a fresh read, after the write,
 //!    of the same target. Held by `an_unverified_write_blocks_the_next_write_and_no_read`, `no_reset_and_no_age_ends_an_unverified_write`,
 //!    `a_read_of_something_else_does_not_verify`, `one_target_has_one_change_at_a_time`,
-//!    `any_order_of_events_leaves_every_plan_legal`.
+//!    `any_order_of_events_leaves_every_plan_legal`, `what_belongs_to_a_plan_is_held_to_no_limit`.
 //! 4. **Nobody approves what they may not approve, and nobody approves it for them.** The clicker's own rights decide, at
 //!    the click; an approval binds one frozen plan by digest, is used once, and expires.
 //!    Held by `the_wrong_people_and_the_wrong_words_leave_a_plan_waiting`, `what_drifted_is_refused_and_shown`,
@@ -52,12 +52,15 @@
 pub mod signal;
 pub mod resource;
 pub mod proposal;
+pub mod usage;
 pub mod envelope;
 pub mod tool;
+pub mod rate;
 pub mod env;
 pub mod port;
 pub mod route;
 pub mod approval;
+pub mod ledger;
 pub mod gate;
 pub mod command;
 pub mod secrets;

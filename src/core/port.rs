@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{Digest, Outcome, PlanId, Risk, Terms};
 use crate::gate::{Cleared, ToolCall};
+use crate::ledger::Ledger;
 use crate::resource::ResourceId;
 use crate::signal::{Actor, ConversationKind, Platform, QuestionId, Signal, SignalId, ThreadKey};
 use crate::tool::ToolKind;
@@ -194,6 +195,12 @@ pub enum Admission {
     Duplicate,
     /// The thread's queue is full. Nothing was stored: tell the person, or hold the cursor.
     Busy,
+    /// It came over a limit, and that was said already. Nothing was stored, and the cursor may move on. The adapter may mark
+    /// the message, and says nothing more.
+    Limited {
+        /// Milliseconds until one more may be taken; 0 where nobody can say.
+        wait_ms: u64,
+    },
     /// The bot is stopping. Nothing was stored.
     Stopping,
 }
@@ -334,10 +341,15 @@ pub trait Rights: Send + Sync {
     /// Their roles, here, for `who`. An id alone says nothing: the same one may be somebody else elsewhere.
     fn roles(&self, asker: &Asker<'_>) -> Vec<String>;
 
-    /// Who an account belongs to: one name for all accounts of one person, so that a second account is no second pair of
-    /// eyes. An account that nobody is known by is somebody of its own.
+    /// The name of the person or of the service that this account belongs to; none where nobody known has it.
+    fn name(&self, _: &Platform, _: &Actor) -> Option<String> {
+        None
+    }
+
+    /// Who an account belongs to: one text for all accounts of one person, so that a second account is no second pair of
+    /// eyes. An account that nobody is known by is somebody of its own; no name has a colon in it.
     fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        format!("{platform}:{}", actor.id)
+        self.name(platform, actor).unwrap_or_else(|| format!("{platform}:{}", actor.id))
     }
 
     /// What must come together before such a plan is approved, beside the right of each who countersigns.
@@ -349,6 +361,9 @@ pub trait Rights: Send + Sync {
     fn is_in(&self, _asker: &Asker<'_>, _group: &str) -> bool {
         false
     }
+
+    /// Takes note of the accounts that were linked in chat. No I/O.
+    fn follow(&self, _ledger: &Ledger) {}
 
     /// Answers `who can`, asked in this thread with the words after it: sentences and names, no words of the asker's.
     fn who_can(&self, _asked: &str, _: &Asker<'_>) -> String {

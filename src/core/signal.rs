@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{Digest, PlanId};
 use crate::port::{Asker, CardChoice};
+use crate::rate::Allowance;
 
 /// Declares string newtypes that only the one who knows the platform creates, and everyone else treats as opaque.
 /// Because they are stored, changing their form is a migration.
@@ -227,6 +228,12 @@ pub enum Payload {
         /// The message, by the platform's id of the event that it came with.
         event: EventId,
     },
+    /// The engine's own, in the place of what was said: that came over a limit. What was said is not kept, so that nothing
+    /// can ever run it. No adapter makes one.
+    Limited {
+        /// Which limit.
+        over: Allowance,
+    },
 }
 
 /// The actor of the engine's own signals: nobody on any platform, and no right comes with it.
@@ -238,7 +245,7 @@ impl Payload {
         match self {
             Self::Text { text } => text.split_whitespace().find_map(PlanId::parse),
             Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } => Some(plan.clone()),
-            Self::Choice { .. } | Self::Edited { .. } | Self::Deleted { .. } => None,
+            Self::Choice { .. } | Self::Limited { .. } | Self::Edited { .. } | Self::Deleted { .. } => None,
         }
     }
 
@@ -250,7 +257,8 @@ impl Payload {
             | Self::Choice { .. }
             | Self::Decision { .. }
             | Self::Due { .. }
-            | Self::Unreachable { .. } => None,
+            | Self::Unreachable { .. }
+            | Self::Limited { .. } => None,
         }
     }
 
@@ -264,6 +272,7 @@ impl Payload {
             Self::Due { plan } | Self::Unreachable { plan } => format!("look after plan {plan}"),
             Self::Edited { .. } => "a message was edited".to_owned(),
             Self::Deleted { .. } => "a message was deleted".to_owned(),
+            Self::Limited { .. } => "a message that came too fast".to_owned(),
         }
     }
 }

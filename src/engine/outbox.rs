@@ -12,13 +12,16 @@ use tracing::Instrument;
 
 use super::Engine;
 use super::plans::our_signal;
+use super::served::Served;
 use super::worker::Job;
 use crate::clock::wall_now;
 use crate::store::{Settled, StoreError, StoredPost};
 use crate::telemetry;
 
 /// The most messages on their way at a time.
-const AT_ONCE: u32 = 16;
+const AT_ONCE: usize = 16;
+/// The most messages among which those are chosen, one a thread.
+const HEADS_MAX: u32 = 256;
 /// How long to wait before a message is tried again, where the platform does not say: doubling up to the second.
 const AGAIN_FIRST_MS: u64 = 500;
 const AGAIN_LAST_MS: u64 = 60_000;
@@ -29,11 +32,13 @@ impl Engine {
     /// Delivers what is due, until the bot stops and nothing is on its way.
     pub(super) async fn deliver_messages(self: Arc<Self>) {
         let mut on_their_way = JoinSet::new();
+        let mut served = Served::default();
         loop {
-            let free = AT_ONCE.saturating_sub(u32::try_from(on_their_way.len()).unwrap_or(AT_ONCE));
-            match self.store.due(wall_now(), free).await {
+            let free = AT_ONCE.saturating_sub(on_their_way.len());
+            // Where nothing can be sent nothing is looked for.
+            match self.store.due(wall_now(), if free == 0 { 0 } else { HEADS_MAX }).await {
                 Ok(due) => {
-                    for post in due {
+                    for post in served.choose(due, free) {
                         self.claim(post, &mut on_their_way).await;
                     }
                 }

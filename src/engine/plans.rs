@@ -13,6 +13,7 @@ use countersign_core::signal::{
 };
 use tokio::time::Instant;
 
+use super::spending::Why;
 use super::worker::{Job, Worker};
 use crate::clock::{fresh_id, wall_now};
 use crate::store::StoreError;
@@ -38,6 +39,7 @@ impl Worker {
         }
         self.loaded = true;
         self.unread.shrink();
+        self.look_what_was_used(Why::Begins, self.engine.clock.now()).await;
         if !open.filed.is_empty() {
             self.step(Input::Filed(open.filed)).await;
         }
@@ -48,6 +50,9 @@ impl Worker {
     pub(super) async fn has_ready(&mut self, signal: &Signal) -> bool {
         if !self.loaded && !self.load().await {
             return false;
+        }
+        if self.engine.world.budgets.is_any() {
+            self.look_what_was_used(Why::Limited, self.engine.clock.now()).await;
         }
         let Some(plan) = signal.payload.named_plan().filter(|plan| !self.state.knows_plan(plan)) else {
             return true;

@@ -9,6 +9,7 @@ use countersign_core::effect::Input;
 use countersign_core::signal::{Now, Payload, Signal, ThreadKey, Wall};
 
 use super::Engine;
+use super::spending::Why;
 use super::worker::{Handle, Worker};
 use crate::store::{PlanChange, StepRecord};
 
@@ -27,19 +28,27 @@ impl Player {
     /// Tells the thread this, at this time. Does database I/O, as the engine does.
     pub async fn tell(&mut self, input: Input, now: Now) -> anyhow::Result<()> {
         match &input {
-            Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) => self.accept(signal).await?,
+            Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) => {
+                self.accept(signal, now).await?;
+            }
             Input::Filed(filed) => self.keep(filed, now.wall).await?,
-            Input::Answer { .. } | Input::Deadline(_) | Input::Lost { .. } | Input::Held { .. } => {}
+            Input::Answer { .. }
+            | Input::Used { .. }
+            | Input::Deadline(_)
+            | Input::Lost { .. }
+            | Input::Held { .. }
+            | Input::Overtaken(_) => {}
         }
         // What the store answers to a conflict stands in the recording as its next line.
         let _recorded = self.worker.step_at(input, now).await;
         Ok(())
     }
 
-    async fn accept(&mut self, signal: &Signal) -> anyhow::Result<()> {
+    async fn accept(&mut self, signal: &Signal, now: Now) -> anyhow::Result<()> {
         // Already there where it was left by an earlier process of the same recording.
         self.worker.engine.store.accept(signal).await.context("failed to store a signal")?;
         self.worker.current = Some(signal.clone());
+        self.worker.look_what_was_used(Why::Begins, now).await;
         Ok(())
     }
 
@@ -56,8 +65,17 @@ impl Player {
             store.accept(&asked).await?;
             let plans = vec![PlanChange::File(Box::new(one.clone()))];
             let signal = plan.signal.clone();
-            let record =
-                StepRecord { signal, at, audit: Vec::new(), posts: Vec::new(), plans, ending: None, kept: None };
+            let record = StepRecord {
+                signal,
+                at,
+                audit: Vec::new(),
+                posts: Vec::new(),
+                uses: Vec::new(),
+                plans,
+                ledger: Vec::new(),
+                ending: None,
+                kept: None,
+            };
             store.commit(&record).await.context("failed to store a plan of before")?;
         }
         Ok(())

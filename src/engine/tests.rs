@@ -13,16 +13,20 @@ use countersign_core::port::{
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
+use countersign_core::signal::{Actor, Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
+use countersign_core::usage::Budgets;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::worker::{Handle, Worker};
 use super::{Engine, Parts, Ran, World};
+use crate::access::{People, Rates, Who};
 use crate::store::{Store, sqlite_url};
+
+mod fairness;
 
 /// Nothing here takes longer, unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
@@ -76,7 +80,8 @@ impl Adapter for Scripted {
 }
 
 /// Tools that find one host, read its load, hang on `file` until they are let go, and break on `run`.
-struct Lab {
+#[derive(Default)]
+pub(super) struct Lab {
     go: Arc<Notify>,
 }
 
@@ -116,6 +121,13 @@ impl Rights for Anybody {
     }
 }
 
+/// Nobody is held to a limit.
+impl People for Anybody {
+    fn who(&self, _: &Actor, _: &Platform) -> Who {
+        Who::Service
+    }
+}
+
 /// A running engine and the test's ends of its platform.
 struct Bench {
     say: Option<mpsc::Sender<Signal>>,
@@ -137,9 +149,20 @@ impl Bench {
     }
 
     fn start_in(directory: tempfile::TempDir, outcomes: impl IntoIterator<Item = Delivery>) -> Self {
+        Self::start_with(directory, outcomes, world(), (2, 1000))
+    }
+
+    /// With a world of the test's own, queues of that length, and a platform that takes so many messages before the test
+    /// looks at them.
+    fn start_with(
+        directory: tempfile::TempDir,
+        outcomes: impl IntoIterator<Item = Delivery>,
+        world: World,
+        (queue_max, delivered_max): (usize, usize),
+    ) -> Self {
         let (say, lines) = mpsc::channel(1000);
         let (admitting, admitted) = mpsc::channel(1000);
-        let (delivering, delivered) = mpsc::channel(1000);
+        let (delivering, delivered) = mpsc::channel(delivered_max);
         let (answering, answered) = mpsc::channel(1000);
         let adapter = Scripted {
             lines: Mutex::new(Some(lines)),
@@ -155,8 +178,7 @@ impl Bench {
         let tools = Arc::new(Lab { go: Arc::clone(&go) });
         let running = process.spawn(async move {
             let store = Store::open(&url).await.expect("a database");
-            let parts =
-                Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2, watch: None };
+            let parts = Parts { store, world, tools, adapters: vec![Arc::new(adapter)], queue_max, watch: None };
             Engine::new(parts).run(CancellationToken::new()).await
         });
         let process = Some(process);
@@ -201,7 +223,7 @@ impl Bench {
     }
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
@@ -209,12 +231,15 @@ fn world() -> World {
         intents,
         rights: Box::new(Anybody),
         limits: Limits::default(),
+        budgets: Budgets::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
         mask: Arc::new(Mask::default()),
         commands: countersign_core::command::Tables::default(),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
+        ledger: RwLock::default(),
     }
 }
 

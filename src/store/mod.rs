@@ -1,4 +1,5 @@
-//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `votes`, `audit`), the same
+//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `votes`, `ledger`,
+//! `usage`, `audit`), the same
 //! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
@@ -10,6 +11,7 @@ mod audit;
 mod dialect;
 mod error;
 mod inbox;
+mod ledger;
 pub mod migrations;
 mod outbox;
 mod plans;
@@ -17,6 +19,7 @@ mod row;
 mod threads;
 mod transaction;
 mod votes;
+mod usage;
 
 use std::sync::Arc;
 
@@ -31,10 +34,12 @@ pub use dialect::sqlite_url;
 use dialect::{Database, Durability, Pools};
 pub use error::StoreError;
 pub use inbox::{Ending, Unfinished};
+pub use ledger::LedgerChange;
 pub use outbox::{NewPost, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
 use transaction::Open;
+pub use usage::NewUse;
 
 /// An open database. Clones share its connections.
 #[derive(Clone, Debug)]
@@ -55,8 +60,12 @@ pub struct StepRecord {
     pub audit: Vec<AuditRow>,
     /// What becomes of plans, in order.
     pub plans: Vec<PlanChange>,
+    /// What becomes of the ledger, in order.
+    pub ledger: Vec<LedgerChange>,
     /// What is to be said.
     pub posts: Vec<NewPost>,
+    /// What was used.
+    pub uses: Vec<NewUse>,
     /// Set on the last step.
     pub ending: Option<Ending>,
     /// On the last step: the signal as it is kept from then on, as JSON; none to keep it as it came.
@@ -110,15 +119,22 @@ impl Store {
         Self { write: pools.write, read: pools.read, database: Arc::new(database) }
     }
 
-    /// Commits one step: plans, audit rows, messages and ending together. Messages are unique on (signal, n), audit rows
-    /// on their id and moves on theirs, so that the same step may be committed again and changes nothing; a second
-    /// ending is refused. Where a plan was moved by somebody else, or its target is held, nothing of the step is stored.
+    /// Commits one step: plans, audit rows, messages and ending together. Messages are unique on (signal, n), audit rows,
+    /// moves, changes of the ledger and uses on their ids, so that the same step may be committed again and changes
+    /// nothing; a second ending is refused. Where a plan was moved by somebody else, its target is held, or a row of the
+    /// ledger was changed by somebody else, nothing of the step is stored.
     /// Writes, one commit: FULL where plans change.
     pub async fn commit(&self, step: &StepRecord) -> Result<Committed, StoreError> {
-        let durability = if step.plans.is_empty() { Durability::Normal } else { Durability::Full };
+        let durability =
+            if step.plans.is_empty() && step.ledger.is_empty() { Durability::Normal } else { Durability::Full };
         let mut tx = self.begin_write(durability).await?;
         match plans::apply(&mut tx, &step.plans).await? {
             Applied::Made(changed) => {
+                let Some(kept) = ledger::apply(&mut tx, &step.ledger).await? else {
+                    tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
+                    return Ok(Committed::Overtaken);
+                };
+                let changed = changed + kept;
                 self.write_step(&mut tx, step, changed).await?;
                 tx.commit().await.map_err(StoreError::while_doing("committing a step"))?;
                 Ok(Committed::Done)
@@ -145,10 +161,11 @@ impl Store {
         self.write.close().await;
     }
 
-    /// Writes everything of a step but its plans, of which `changed` rows were new.
+    /// Writes everything of a step but its plans and its rows of the ledger, of which `changed` rows were new.
     async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
         let thread = inbox::thread_of(tx, &step.signal).await?;
         let posts = outbox::write(tx, &step.signal, &step.posts, step.at).await?;
+        let uses = usage::write(tx, &thread, &step.uses, step.at).await?;
         let mut ended_before = false;
         if let Some(ending) = step.ending {
             ended_before = !inbox::end(tx, &step.signal, ending, step.at).await?;
@@ -158,7 +175,7 @@ impl Store {
         }
         let appended = audit::append(tx, &self.database, (&step.signal, &thread), &step.audit).await?;
         // The same ending at the same time is the same step again only where nothing else of it is new.
-        if ended_before && changed + posts + appended > 0 {
+        if ended_before && changed + posts + uses + appended > 0 {
             return Err(StoreError::Ended(step.signal.clone()));
         }
         Ok(())

@@ -63,6 +63,8 @@ pub enum Committed {
         /// The plan that holds its target.
         by: PlanId,
     },
+    /// Nothing is stored: a row of the ledger had been changed by somebody else.
+    Overtaken,
 }
 
 /// The open plans of a thread, and what is broken among them.

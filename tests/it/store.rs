@@ -42,9 +42,11 @@ macro_rules! cases {
 mod audit;
 mod durability;
 mod full;
+mod ledger;
 mod plans;
 mod trouble;
 mod votes;
+mod usage;
 
 const CASES: &[(&str, Case)] = cases![
     an_event_is_accepted_once,
@@ -148,11 +150,13 @@ fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
     StepRecord {
+        ledger: Vec::new(),
         signal: SignalId::new(signal),
         at: Wall(at),
         audit: Vec::new(),
         plans: Vec::new(),
         posts,
+        uses: Vec::new(),
         ending: None,
         kept: None,
     }
@@ -610,6 +614,9 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
         "votes",
+        "usage_days",
+        "usage_turns",
+        "ledger",
         "refusals_written",
         "writes_in_flight",
         "plans",
@@ -756,6 +763,8 @@ async fn migrate_over_samples(url: &str) {
     assert!(due.iter().any(|post| post.id == "p-02" && post.lane == Lane::Decision && post.repeat));
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
+    let used = store.used_on(countersign_core::usage::Day(0)).await.expect("the samples' sums are readable");
+    assert_ne!(used, countersign_core::usage::Book::new(used.day()));
     let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
     assert_eq!((open.filed.len(), open.broken), (3, Vec::new()));
     let voters: Vec<_> = open.filed.iter().flat_map(|plan| &plan.standing.votes).map(|vote| &vote.person).collect();

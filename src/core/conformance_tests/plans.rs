@@ -14,6 +14,7 @@ use crate::testkit::scene::{approves, asked, due, newest, press, restarted, row,
 use crate::testkit::{Told, World, signal};
 use crate::thread::Budget;
 use crate::tool::ToolKind;
+use crate::usage::Origin;
 
 use super::{nothing_came_of, was_refused};
 
@@ -117,8 +118,12 @@ fn ac_11_an_argument_that_changed_after_the_approval_is_refused() {
             budget: &Budget::default(),
             desk: &desk,
             carrying: Some(&plan),
+            spent: None,
         };
-        judge_call(&proposal, CallId::new("c"), &ctx).0.refusal.map(|refusal| (refusal.gate, refusal.code))
+        judge_call((&proposal, Origin::Rule), CallId::new("c"), &ctx)
+            .0
+            .refusal
+            .map(|refusal| (refusal.gate, refusal.code))
     };
     let other = [("text".to_owned(), Value::from("c"))].into_iter().collect();
     let target = as_planned.target.as_str();

@@ -203,6 +203,10 @@ impl<'a> Town<'a> {
                 self.tally.one("held");
                 Input::Held { signal, filed, by }
             }
+            NotStored::Overtaken => {
+                self.tally.one("overtaken");
+                Input::Overtaken(signal)
+            }
         };
         self.step(at, input);
     }
@@ -219,7 +223,9 @@ impl<'a> Town<'a> {
                 Effect::Finish { signal, .. } => self.finished(at, signal),
                 Effect::Call(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. } => {}
             }
@@ -246,7 +252,9 @@ impl<'a> Town<'a> {
                 | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
+                | Effect::Keep(_)
                 | Effect::Remember { .. } => {}
             }
         }

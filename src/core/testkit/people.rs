@@ -8,7 +8,7 @@ use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::signal::{Actor, Platform};
 
 /// Ann, Bob and Carol may ask for and decide anything, except that nobody may restart what is found to be closed nor decide
-/// about what is found to be sealed; Ann has a second account. Tom may talk and nothing else. Everybody else may nothing.
+/// about what is found to be sealed, and only Ann may ask for what is found to be hers; she has a second account. Tom may talk and nothing else. Everybody else may nothing.
 #[derive(Clone, Debug, Default)]
 pub struct People {
     /// Who has lost every right but to talk.
@@ -27,19 +27,20 @@ impl People {
         self.groups.insert(name.to_owned(), members.iter().map(|member| (*member).to_owned()).collect());
     }
 
-    fn name(actor: &Actor) -> &str {
+    fn called(actor: &Actor) -> &str {
         actor.id.as_str().trim_end_matches("@work")
     }
 }
 
 impl Rights for People {
     fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
-        let name = Self::name(asker.actor);
+        let name = Self::called(asker.actor);
         let has = |labels: &[String], label: &str| labels.iter().any(|found| found == label);
         let forbidden = match right {
             Right::Talk => return matches!(name, "ann" | "bob" | "carol" | "tom"),
             Right::Request { tool, labels, .. } => {
-                tool.as_deref() == Some("lab_control.restart") && has(labels, "closed=yes")
+                (tool.as_deref() == Some("lab_control.restart") && has(labels, "closed=yes"))
+                    || (has(labels, "owner=ann") && name != "ann")
             }
             Right::Decide { labels, .. } => has(labels, "sealed=yes"),
             Right::Acknowledge | Right::Declare | Right::Grant | Right::Administer => false,
@@ -48,15 +49,16 @@ impl Rights for People {
     }
 
     fn may_decide_alone(&self, asker: &Asker<'_>, _: Risk) -> bool {
-        self.alone.contains(Self::name(asker.actor))
+        self.alone.contains(Self::called(asker.actor))
     }
 
     fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
         if self.may(asker, &Right::Declare) { vec!["operator".to_owned()] } else { Vec::new() }
     }
 
-    fn person(&self, _: &Platform, actor: &Actor) -> String {
-        Self::name(actor).to_owned()
+    fn name(&self, _: &Platform, actor: &Actor) -> Option<String> {
+        let name = Self::called(actor);
+        matches!(name, "ann" | "bob" | "carol" | "tom").then(|| name.to_owned())
     }
 
     fn terms(&self, _: &TermsAbout<'_>) -> Terms {
@@ -64,6 +66,6 @@ impl Rights for People {
     }
 
     fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
-        self.groups.get(group).is_some_and(|members| members.contains(Self::name(asker.actor)))
+        self.groups.get(group).is_some_and(|members| members.contains(Self::called(asker.actor)))
     }
 }

@@ -9,8 +9,10 @@ use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
+use crate::ledger::Ledger;
 use crate::port::{Block, Mark, Outgoing};
 use crate::proposal::Proposal;
+use crate::rate::Allowance;
 use crate::resource::Resource;
 use crate::route::{ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
@@ -18,6 +20,7 @@ use crate::signal::{Mono, Now, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
+use crate::usage::{Book, Budgets, Day, Spent, payers};
 
 use super::People;
 use super::fixtures::{INTENTS, TOOLS, signal};
@@ -28,6 +31,8 @@ use super::fixtures::{INTENTS, TOOLS, signal};
 pub struct Files {
     /// Every plan that was filed.
     pub rows: BTreeMap<PlanId, Filed>,
+    /// What people wrote down in chat.
+    pub ledger: Ledger,
 }
 
 /// Why a step was not stored.
@@ -37,12 +42,15 @@ pub(crate) enum NotStored {
     Lost(Box<Filed>),
     /// This plan's target is held by that one.
     Held(Box<Filed>, PlanId),
+    /// Somebody else has changed a row of the ledger.
+    Overtaken,
 }
 
 impl Files {
     /// Stores what a step does to plans: all of it or nothing.
     pub(crate) fn store(&mut self, effects: &[Effect]) -> Result<(), NotStored> {
         let mut before = Vec::new();
+        let ledger = self.ledger.clone();
         for effect in effects {
             let stored = match effect {
                 Effect::File(filed) => {
@@ -54,9 +62,11 @@ impl Files {
                     before.push((moved.plan.clone(), self.rows.get(&moved.plan).map(|row| row.standing.clone())));
                     self.shift(moved)
                 }
+                Effect::Keep(change) => self.ledger.apply(change).map_err(|_| NotStored::Overtaken),
                 Effect::Call(_)
                 | Effect::Post { .. }
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
@@ -64,6 +74,7 @@ impl Files {
             };
             if let Err(why) = stored {
                 self.put_back(before);
+                self.ledger = ledger;
                 return Err(why);
             }
         }
@@ -142,6 +153,8 @@ pub struct World {
     pub mask: Mask,
     /// What each tool of a command line does.
     pub commands: Tables,
+    /// How much whoever asks may still have.
+    pub allowances: Vec<Allowance>,
     /// The thread.
     pub state: ThreadState,
     /// Who there is.
@@ -154,6 +167,12 @@ pub struct World {
     pub clock: u64,
     /// The clock on the wall, in milliseconds since the Unix epoch.
     pub wall: i64,
+    /// How much may be used a day.
+    pub budgets: Budgets,
+    /// What was used, as the store has it.
+    pub book: Book,
+    /// What the payers of the request at work have used.
+    spent: Option<Spent>,
     /// What the thread is working on, for steps that are not stored.
     at_work: Option<Signal>,
     steps: u64,
@@ -173,12 +192,16 @@ impl World {
             vault: Vault::default(),
             mask: Mask::default(),
             commands: Tables::default(),
+            allowances: Vec::new(),
             state: ThreadState::default(),
             people: People::default(),
             script: Script::default(),
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
+            budgets: Budgets::default(),
+            book: Book::new(Day(0)),
+            spent: None,
             at_work: None,
             steps: 0,
         }
@@ -237,6 +260,8 @@ impl World {
             self.at_work = Some(Signal::clone(signal));
         }
         let now = self.now();
+        let signal = self.at_work.clone();
+        self.look_up_spent(signal.as_ref(), now);
         let state = std::mem::take(&mut self.state);
         let (state, effects) = step(self.env(), state, input, now);
         self.state = state;
@@ -244,6 +269,7 @@ impl World {
             (Ok(()), _) => self.perform(effects, told),
             (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
             (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
+            (Err(NotStored::Overtaken), Some(signal)) => self.input(Input::Overtaken(signal), told),
             (Err(_), None) => unreachable!("only a signal's step moves a plan"),
         }
     }
@@ -272,7 +298,16 @@ impl World {
                 Effect::Post { message, .. } => told.said.push_str(&plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
-                Effect::File(_) | Effect::Move(_) | Effect::Audit(_) | Effect::Wake { .. } | Effect::Finish { .. } => {
+                Effect::Spend(spend) => {
+                    spend.payers.iter().for_each(|payer| self.book.add(payer.clone(), spend.ground, spend.usage));
+                    told.effects.push(format!("{spend:?}"));
+                }
+                Effect::File(_)
+                | Effect::Move(_)
+                | Effect::Keep(_)
+                | Effect::Audit(_)
+                | Effect::Wake { .. }
+                | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }
             }
@@ -295,6 +330,7 @@ impl World {
         proposals: &[Proposal],
     ) -> Vec<Result<Option<ToolCall>, Box<Refusal>>> {
         let now = self.now();
+        self.look_up_spent(Some(&signal), now);
         let state = std::mem::take(&mut self.state);
         let mut turn = Turn::new(self.env(), now, state);
         let mut request = crate::thread::begin_request(&mut turn, signal);
@@ -305,6 +341,15 @@ impl World {
         results
     }
 
+    /// What the payers of the request at work have used, as the engine would know it from the store.
+    fn look_up_spent(&mut self, signal: Option<&Signal>, now: Now) {
+        let day = Day::of(now.wall);
+        if self.book.day() != day {
+            self.book = Book::new(day);
+        }
+        self.spent = signal.map(|signal| self.book.spent(&payers(&self.people, &signal.actor, &signal.thread), day));
+    }
+
     /// The world outside, as the thread sees it.
     pub fn env(&self) -> Env<'_> {
         Env {
@@ -312,13 +357,17 @@ impl World {
             intents: &self.intents,
             exact: &self.exact,
             rights: &self.people,
+            ledger: &self.files.ledger,
             similarity: &Lexical,
             limits: &self.limits,
+            budgets: &self.budgets,
+            spent: self.spent.as_ref(),
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,
             commands: &self.commands,
             spokes: &[],
+            allowances: &self.allowances,
         }
     }
 

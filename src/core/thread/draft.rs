@@ -15,6 +15,7 @@ use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
 use crate::signal::Wall;
 use crate::tool::{ActionSpec, ChangeSpec, cast};
+use crate::usage::Origin;
 
 use super::request::{Driver, Request};
 use super::run::{Proposed, propose, register};
@@ -93,7 +94,7 @@ fn preview(turn: &mut Turn<'_>, request: Request, draft: Draft) {
 }
 
 fn find_out(turn: &mut Turn<'_>, mut request: Request, draft: Draft, look: &Proposal) {
-    match propose(turn, &mut request, look) {
+    match propose(turn, &mut request, look, Origin::Rule) {
         Proposed::Called => {
             request.driver = Some(Driver::Draft(draft));
             turn.state.request = Some(request);

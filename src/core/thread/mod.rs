@@ -8,6 +8,7 @@ mod draft;
 mod entities;
 mod fsm;
 mod knowledge;
+mod limited;
 mod perceive;
 mod plans;
 mod prefetch;
@@ -16,6 +17,7 @@ mod request;
 mod resolved;
 mod run;
 mod say;
+mod spend;
 mod state;
 mod waiting;
 
@@ -28,8 +30,9 @@ pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
 pub use state::ThreadState;
 
 pub(crate) use perceive::{interrupted, perceive};
-pub(crate) use plans::{on_filed, on_held, on_lost};
+pub(crate) use plans::{on_filed, on_held, on_lost, on_overtaken};
 pub(crate) use run::{on_answer, on_deadline};
+pub(crate) use spend::on_used;
 pub(crate) use state::Turn;
 
 #[cfg(any(test, feature = "testkit"))]

@@ -14,7 +14,7 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, carry, decision, say, waiting};
+use super::{It, carry, decision, limited, say, waiting};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -38,7 +38,11 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
             decision::pressed(turn, request, plan, digest, choice, reason);
         }
         // Taken care of above: they need no right to talk.
-        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Edited { .. } | Payload::Deleted { .. } => {
+        Payload::Due { .. }
+        | Payload::Unreachable { .. }
+        | Payload::Limited { .. }
+        | Payload::Edited { .. }
+        | Payload::Deleted { .. } => {
             turn.finish(request, Ending::Answered);
         }
         Payload::Choice { question, pick } => match picked(turn, &question, pick) {
@@ -70,6 +74,7 @@ fn without_words(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
         Payload::Unreachable { plan } => {
             ours(turn, request, |turn, request| waiting::unreachable(turn, request, &plan));
         }
+        Payload::Limited { over } => limited::refuse(turn, request, &over),
         Payload::Edited { event } => waiting::take_back(turn, request, &event, Withdrawal::Edited),
         Payload::Deleted { event } => waiting::take_back(turn, request, &event, Withdrawal::Deleted),
         Payload::Text { .. } | Payload::Choice { .. } | Payload::Decision { .. } => return Some(request),

@@ -48,11 +48,23 @@ pub(crate) fn on_held(turn: &mut Turn<'_>, signal: Signal, filed: &Filed, by: &P
     turn.finish(request, Ending::Answered);
 }
 
+/// Somebody else wrote into the ledger first: nothing of the step was done.
+pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
+    let mut request = begun_anew(turn, signal);
+    turn.count("ledger_overtaken_total", &[]);
+    turn.say(&mut request, Mark::Refused, Claim::Nothing, say::overtaken());
+    turn.finish(request, Ending::Answered);
+}
+
 /// The request once more, after a step that was not stored: the workflow is put back to what is true of the plans.
 fn begun_again(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) -> Request {
-    let request = turn.state.request.take().filter(|request| request.signal.id == signal.id);
     turn.state.desk.put(filed.clone(), turn.now);
     open_what_is_open(turn);
+    begun_anew(turn, signal)
+}
+
+fn begun_anew(turn: &mut Turn<'_>, signal: Signal) -> Request {
+    let request = turn.state.request.take().filter(|request| request.signal.id == signal.id);
     let again = request.as_ref().is_some_and(|request| request.again);
     Request { again, ..Request::new(signal, turn.state.turn) }
 }

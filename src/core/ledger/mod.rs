@@ -1,0 +1,163 @@
+//! The ledger: what people wrote down in chat about who may what - accounts that were linked, codes that are open, and
+//! permissions that were given. A snapshot with versions, and the changes to it, each a compare-and-set on one row. Who
+//! may write what into it is decided elsewhere; nothing in the access file ever comes here.
+
+mod grant;
+mod link;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::signal::{ActorId, Platform};
+
+pub use grant::{Grant, GrantId};
+pub use link::{CodeHash, Link, LinkCode};
+
+/// An account: an immutable id on its platform.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Account {
+    /// Which platform.
+    pub platform: Platform,
+    /// The id there.
+    pub id: ActorId,
+}
+
+/// Which row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Key {
+    /// Of an account that was linked. An account belongs to one person.
+    Link(Account),
+    /// Of a code that waits to be typed.
+    Code(CodeHash),
+    /// Of a standing permission.
+    Grant(GrantId),
+}
+
+/// What a row says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// An account that was linked.
+    Link(Link),
+    /// A code that waits to be typed.
+    Code(LinkCode),
+    /// A standing permission.
+    Grant(Box<Grant>),
+}
+
+/// One compare-and-set on one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which row.
+    pub key: Key,
+    /// The version it must have; none where there must be no such row.
+    pub from: Option<u64>,
+    /// What it says then, with a version one higher; none takes the row away. The audit trail keeps what it was.
+    pub to: Option<Record>,
+}
+
+/// Every row, with its version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    rows: BTreeMap<Key, (u64, Record)>,
+}
+
+impl Ledger {
+    /// From the rows of the store.
+    pub fn new(rows: impl IntoIterator<Item = (Key, u64, Record)>) -> Self {
+        Self { rows: rows.into_iter().map(|(key, version, record)| (key, (version, record))).collect() }
+    }
+
+    /// Makes a change, or says that the row does not stand where the change starts; then nothing changes.
+    pub fn apply(&mut self, change: &Change) -> Result<(), Overtaken> {
+        if self.rows.get(&change.key).map(|(version, _)| *version) != change.from {
+            return Err(Overtaken);
+        }
+        let version = change.from.map_or(0, |version| version.saturating_add(1));
+        match &change.to {
+            Some(record) => self.rows.insert(change.key.clone(), (version, record.clone())),
+            None => self.rows.remove(&change.key),
+        };
+        Ok(())
+    }
+
+    /// The change that writes a row as it is to be, from where it stands now.
+    pub fn put(&self, key: Key, to: Option<Record>) -> Change {
+        Change { from: self.rows.get(&key).map(|(version, _)| *version), key, to }
+    }
+
+    /// The link of an account.
+    pub fn link(&self, account: &Account) -> Option<&Link> {
+        match self.rows.get(&Key::Link(account.clone())) {
+            Some((_, Record::Link(link))) => Some(link),
+            Some((_, Record::Code(_) | Record::Grant(_))) | None => None,
+        }
+    }
+
+    /// Every linked account.
+    pub fn links(&self) -> impl Iterator<Item = (&Account, &Link)> {
+        self.rows.iter().filter_map(|row| match row {
+            (Key::Link(account), (_, Record::Link(link))) => Some((account, link)),
+            _ => None,
+        })
+    }
+
+    /// The code with this hash.
+    pub fn code(&self, hash: &CodeHash) -> Option<&LinkCode> {
+        match self.rows.get(&Key::Code(hash.clone())) {
+            Some((_, Record::Code(code))) => Some(code),
+            Some((_, Record::Link(_) | Record::Grant(_))) | None => None,
+        }
+    }
+
+    /// Every code that waits.
+    pub fn codes(&self) -> impl Iterator<Item = (&CodeHash, &LinkCode)> {
+        self.rows.iter().filter_map(|row| match row {
+            (Key::Code(hash), (_, Record::Code(code))) => Some((hash, code)),
+            _ => None,
+        })
+    }
+
+    /// The grant of this id.
+    pub fn grant(&self, id: &GrantId) -> Option<&Grant> {
+        match self.rows.get(&Key::Grant(id.clone())) {
+            Some((_, Record::Grant(grant))) => Some(grant),
+            Some((_, Record::Link(_) | Record::Code(_))) | None => None,
+        }
+    }
+
+    /// Every grant.
+    pub fn grants(&self) -> impl Iterator<Item = (&GrantId, &Grant)> {
+        self.rows.iter().filter_map(|row| match row {
+            (Key::Grant(id), (_, Record::Grant(grant))) => Some((id, grant.as_ref())),
+            _ => None,
+        })
+    }
+}
+
+/// Somebody else changed the row first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overtaken;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::Wall;
+
+    #[test]
+    fn a_row_changes_once_from_where_it_stands() {
+        let account = Account { platform: Platform::new("telegram"), id: ActorId::new("7") };
+        let link = |person: &str| Record::Link(Link { person: person.to_owned(), by: "ann".to_owned(), at: Wall(1) });
+        let mut ledger = Ledger::default();
+        let made = ledger.put(Key::Link(account.clone()), Some(link("ann")));
+        assert_eq!(ledger.apply(&made), Ok(()));
+        assert_eq!(ledger.apply(&made), Err(Overtaken), "it is there already");
+        let (taken, other) = (ledger.put(made.key.clone(), None), ledger.put(made.key, Some(link("bob"))));
+        assert_eq!(ledger.apply(&other), Ok(()));
+        assert_eq!(ledger.apply(&taken), Err(Overtaken), "it is bob's by now");
+        assert_eq!(ledger.link(&account).map(|link| link.person.as_str()), Some("bob"));
+        assert_eq!(ledger.links().count(), 1);
+    }
+}
