@@ -12,14 +12,17 @@ mod os_user;
 mod people;
 mod places;
 mod policies;
+mod rates;
 mod reload;
 mod rights;
+mod terms;
 mod who_can;
 
 pub use autonomous::Declared;
 pub use check::{Checked, check};
 pub use error::AccessError;
 pub use os_user::OsUser;
+pub use rates::{Judged, People, Place, Rates, Who};
 pub use reload::{LiveAccess, Sources};
 pub use rights::{Access, Owner};
 

@@ -205,7 +205,7 @@ fn texts(words: &[Word]) -> Vec<String> {
 }
 
 /// Whether a text fits a pattern, in which `*` is any run of characters and everything else is itself.
-fn fits(pattern: &str, text: &str) -> bool {
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

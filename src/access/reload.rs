@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use countersign_core::approval::Risk;
-use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::approval::{Risk, Terms};
+use countersign_core::port::{Asker, Right, Rights, TermsAbout};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, Platform};
 
@@ -157,8 +157,16 @@ impl Rights for LiveAccess {
         self.snapshot().roles(asker)
     }
 
-    fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        self.snapshot().person(platform, actor)
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        self.snapshot().name(platform, actor)
+    }
+
+    fn terms(&self, about: &TermsAbout<'_>) -> Terms {
+        self.snapshot().terms(about)
+    }
+
+    fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
+        self.snapshot().is_in(asker, group)
     }
 
     fn who_can(&self, asked: &str, by: &Asker<'_>) -> String {

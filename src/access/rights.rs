@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
-use countersign_core::approval::Risk;
-use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::approval::{Risk, Terms};
+use countersign_core::port::{Asker, Right, Rights, TermsAbout};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, ActorId, ActorKind, ConversationKind, Platform};
 
@@ -128,7 +128,7 @@ impl Access {
 
     /// Who an actor is, on this platform. Nobody, where the actor is neither a person with an account of their own nor a
     /// service of ours.
-    fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
+    pub(super) fn subject(&self, actor: &Actor, platform: &Platform) -> Option<Subject> {
         let (platform, id) = (platform.as_str(), actor.id.as_str());
         match actor.kind {
             ActorKind::Human => match self.owner.as_ref().filter(|owner| owner.is(platform, id)) {
@@ -217,8 +217,8 @@ impl Rights for Access {
                 let act = Act::Request { kind: *kind, tool: tool.clone().unwrap_or_default() };
                 ask(act, on.as_ref().map(|id| (id, labels.as_slice())))
             }
-            Right::Decide { risk, on, is_requester } => {
-                ask(Act::Decide { risk: *risk, is_requester: *is_requester }, Some((on, &[])))
+            Right::Decide { risk, on, is_requester, labels } => {
+                ask(Act::Decide { risk: *risk, is_requester: *is_requester }, Some((on, labels)))
             }
             Right::Acknowledge => ask(Act::Acknowledge, None),
             Right::Declare => ask(Act::Declare, None),
@@ -248,12 +248,26 @@ impl Rights for Access {
         subject.is_owner.then(|| OWNER.to_owned()).into_iter().chain(subject.who.roles).collect()
     }
 
-    /// A name has no colon in it, so that an unknown account is never taken for a person.
-    fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        match self.directory.person(platform.as_str(), actor.id.as_str()) {
-            Some(at) => self.directory.principals.get(at).map(|one| one.name.clone()).unwrap_or_default(),
-            None => format!("{platform}:{}", actor.id),
-        }
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        let at = match actor.kind {
+            ActorKind::Human => self.directory.person(platform.as_str(), actor.id.as_str()),
+            ActorKind::Service => self.directory.service(actor.id.as_str()),
+            ActorKind::Bot
+            | ActorKind::Webhook
+            | ActorKind::AnonymousAdmin
+            | ActorKind::ChannelPost
+            | ActorKind::Bridge => None,
+        };
+        self.directory.principals.get(at?).map(|one| one.name.clone())
+    }
+
+    fn terms(&self, about: &TermsAbout<'_>) -> Terms {
+        self.directory.approvals.terms(about, &self.thing(about.target, &[]), &self.thing(about.target, about.labels))
+    }
+
+    fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
+        let subject = self.subject(asker.actor, &asker.thread.platform);
+        subject.is_some_and(|subject| subject.who.groups.contains(group))
     }
 
     fn who_can(&self, asked: &str, _: &Asker<'_>) -> String {

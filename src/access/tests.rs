@@ -4,6 +4,7 @@
 mod autonomous;
 mod refused;
 mod table;
+mod terms;
 
 use std::path::Path;
 
@@ -120,7 +121,7 @@ fn request(kind: ToolKind, on: &str, labels: &[&str]) -> Right {
 }
 
 fn decide(risk: Risk, on: &str) -> Right {
-    Right::Decide { risk, on: on.parse().expect("an id"), is_requester: false }
+    Right::Decide { risk, on: on.parse().expect("an id"), is_requester: false, labels: Vec::new() }
 }
 
 const VERA: &str = "100000000000000001";
@@ -383,8 +384,12 @@ fn the_tool_and_the_requester_reach_the_policies() {
     assert!(access.may(&Asker::at(&human(OTTO), &here), &by("host_process.stop")));
     assert!(!access.may(&Asker::at(&human(OTTO), &here), &by("host_process.signal")));
     let anna = human("100000000000000003");
-    let decides =
-        |is_requester| Right::Decide { risk: Risk::High, on: "host:web-1".parse().expect("an id"), is_requester };
+    let decides = |is_requester| Right::Decide {
+        risk: Risk::High,
+        on: "host:web-1".parse().expect("an id"),
+        is_requester,
+        labels: Vec::new(),
+    };
     assert!(access.may(&Asker::at(&anna, &here), &decides(false)));
     assert!(!access.may(&Asker::at(&anna, &here), &decides(true)));
 }
@@ -400,6 +405,30 @@ fn a_second_account_is_no_second_person() {
     assert!(!same(OTTO, VERA, "discord"));
     assert!(!same(OTTO, "100000000000000022", "telegram"), "the ids are of another platform");
     assert!(!same("unknown", "other", "discord"), "two who are nobody are two");
+}
+
+#[test]
+fn a_person_has_one_name_on_every_platform_and_whoever_asks_for_it() {
+    let directory = tempfile::tempdir().expect("a folder for the test");
+    let file = directory.path().join("access.toml");
+    std::fs::write(&file, FILE).expect("writable");
+    let live = LiveAccess::open(Sources { file: Some(file), policies: None, ..Sources::default() }, None)
+        .expect("it is sound");
+    let access = access();
+    let rows = [
+        (human(OTTO), "discord", Some("otto")),
+        (human("100000000000000022"), "discord", Some("otto")),
+        (human("100000000000000022"), "telegram", None),
+        (human("unknown"), "discord", None),
+        (actor("nightly", ActorKind::Service), "discord", Some("nightly")),
+        (human("nightly"), "discord", None),
+        (actor(OTTO, ActorKind::Bot), "discord", None),
+    ];
+    for (who, platform, name) in rows {
+        let here = room(platform, "main");
+        assert_eq!(access.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}");
+        assert_eq!(live.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}, live");
+    }
 }
 
 proptest! {

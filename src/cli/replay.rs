@@ -29,7 +29,7 @@ pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
     let rights = access_sources(&setup.config, &setup.registry)
         .access(Some(owner))
         .map_err(|error| Failed::Usage(error.into()))?;
-    let world = setup.world(Box::new(rights), Box::new(Vec::new));
+    let world = setup.world(Box::new(rights.clone()), Box::new(rights), Box::new(Vec::new));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     runtime.block_on(async {

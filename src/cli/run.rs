@@ -86,8 +86,8 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     );
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
     let following = tokio::spawn(access.clone().follow());
-    let world =
-        prepared.setup.world(Box::new(access), Box::new(move || health.health().into_iter().map(status).collect()));
+    let spokes_view = Box::new(move || health.health().into_iter().map(status).collect());
+    let world = prepared.setup.world(Box::new(access.clone()), Box::new(access), spokes_view);
     let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max, watch });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));

@@ -13,7 +13,7 @@ use countersign_core::secrets::Mask;
 use countersign_core::tool::Registry;
 
 use super::RunArgs;
-use crate::access::{Declared, Sources};
+use crate::access::{Declared, People, Rates, Sources};
 use crate::config::{Config, LoadOptions, Override};
 use crate::engine::{SpokesView, World};
 use crate::telemetry;
@@ -68,8 +68,9 @@ impl Setup {
         Ok(Self { config, data_dir, own, mask, registry, intents, commands })
     }
 
-    /// The world, for these rights.
-    pub(super) fn world(&self, rights: Box<dyn Rights>, spokes: SpokesView) -> World {
+    /// The world, for these rights and the people that they know.
+    pub(super) fn world(&self, rights: Box<dyn Rights>, people: Box<dyn People>, spokes: SpokesView) -> World {
+        let budgets = self.config.budget.budgets().expect("invariant: a configuration is validated when it is loaded");
         let limits = &self.config.limits;
         let routes = usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX);
         World {
@@ -84,12 +85,14 @@ impl Setup {
                 permit_ms: u64::from(limits.permit_seconds) * 1000,
                 egress_allowed: Vec::new(),
             },
+            budgets,
             own: own_deployment(&self.own),
             vault: Vault::default(),
             mask: Arc::clone(&self.mask),
             commands: self.commands.clone(),
             spokes,
             exact: RwLock::new(ExactRoutes::new(routes)),
+            rates: Rates::new(&self.config.rates, people),
             ledger: RwLock::default(),
         }
     }

@@ -8,11 +8,13 @@ mod under_way;
 
 use serde_json::json;
 
-use crate::approval::{Filed, Outcome, PlanId, PlanState, Risk, Unasked};
+use std::num::NonZeroU32;
+
+use crate::approval::{Circle, Filed, Outcome, PlanId, PlanState, Risk, Terms, Unasked};
 use crate::effect::Input;
 use crate::envelope::{Code, Details, Envelope};
 use crate::ledger::{Change, Grant, GrantId, Key, Record};
-use crate::port::{Asker, Right, Rights};
+use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::resource::ResourceId;
 use crate::signal::{Actor, ActorKind, ConversationId, Platform, Signal};
 use crate::testkit::{Told, World, signal};
@@ -29,6 +31,7 @@ struct Team {
     changes_nothing: bool,
     alone: Option<&'static str>,
     by_role_only: bool,
+    terms: Terms,
 }
 
 impl Rights for Team {
@@ -57,6 +60,14 @@ impl Rights for Team {
         asker.actor.id.as_str() == "ann" && self.alone == Some(call) && on.1 == ["run=1"]
     }
 
+    fn terms(&self, _: &TermsAbout<'_>) -> Terms {
+        self.terms.clone()
+    }
+
+    fn is_in(&self, _: &Asker<'_>, _: &str) -> bool {
+        true
+    }
+
     fn person(&self, _: &Platform, actor: &Actor) -> String {
         let is_bob = actor.id.as_str() == "bob";
         let another = if self.relinked { Some("rob") } else { self.unlinked.then_some("test:bob") };
@@ -64,11 +75,22 @@ impl Rights for Team {
     }
 }
 
+/// Two people have to countersign.
+fn two_people() -> Terms {
+    Terms { quorum: NonZeroU32::new(2).expect("not zero"), ..Terms::default() }
+}
+
+/// Somebody of one group has to.
+fn of_a_group() -> Terms {
+    let circle = Circle { group: "sre".to_owned(), escalate: Vec::new() };
+    Terms { circles: [circle].into(), ..Terms::default() }
+}
+
 const NGINX: &str = "service:web-1:nginx";
 
 fn world() -> World {
     let mut world = World::with_fleet();
-    world.rights = Box::new(Team::default());
+    world.rights = Some(Box::new(Team::default()));
     works(&mut world);
     world
 }
@@ -196,7 +218,7 @@ fn asks(world: &mut World) -> Told {
 }
 
 fn team(world: &mut World, team: Team) -> Told {
-    world.rights = Box::new(team);
+    world.rights = Some(Box::new(team));
     asks(world)
 }
 
@@ -298,7 +320,11 @@ fn what_a_restart_took_up_again_is_asked_for() {
 #[test]
 fn every_other_gate_stays_as_it_is() {
     let rows: [(&str, Happens, &str); 3] = [
-        ("actor", |world| world.rights = Box::new(Team { changes_nothing: true, ..Team::default() }), "FORBIDDEN"),
+        (
+            "actor",
+            |world| world.rights = Some(Box::new(Team { changes_nothing: true, ..Team::default() })),
+            "FORBIDDEN",
+        ),
         ("self", |world| world.own.resources.push(NGINX.to_owned()), "POLICY_BLOCKED"),
         ("workflow", |world| leave_unverified(world), "FSM_BLOCKED"),
     ];
@@ -327,12 +353,12 @@ fn the_hundredth_use_meets_the_same_rule_as_the_first() {
     let mut world = world();
     given_on(&mut world, "restart nginx", "for 30 days 100 times");
     for n in 1..=100 {
-        world.rights = Box::new(Team { gives_nothing: true, ..Team::default() });
+        world.rights = Some(Box::new(Team { gives_nothing: true, ..Team::default() }));
         let refused = says(&mut world, "ann", "restart nginx");
         assert!(refused.said.starts_with("? Countersign this?") && writes(&refused) == 0, "{n}: {}", refused.said);
         let cancel = format!("cancel {}", newest(&world).id());
         says(&mut world, "ann", &cancel);
-        world.rights = Box::new(Team::default());
+        world.rights = Some(Box::new(Team::default()));
         let done = says(&mut world, "ann", "restart nginx");
         assert!(done.said.contains(&format!("{} of 100 uses left", 100 - n)) && writes(&done) == 1, "{}", done.said);
     }

@@ -7,6 +7,9 @@ mod pause;
 mod perform;
 mod plans;
 mod player;
+mod served;
+mod turn;
+mod spending;
 mod world;
 mod worker;
 
@@ -30,6 +33,7 @@ pub use player::Player;
 pub use world::{SpokesView, World};
 
 use accept::Entrance;
+use spending::Spending;
 use worker::Handle;
 
 /// How long running requests may still take once the bot was asked to stop. What is not done by then stays in the inbox
@@ -68,6 +72,7 @@ pub struct Engine {
     /// How many accepted signals are not answered yet.
     open: watch::Sender<usize>,
     outbox_woken: Notify,
+    spending: Spending,
     stopping: CancellationToken,
     /// The grace is over: whatever still runs ends where it is.
     over: CancellationToken,
@@ -107,6 +112,7 @@ impl Engine {
             last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
             outbox_woken: Notify::new(),
+            spending: Spending::default(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -185,6 +191,7 @@ impl Engine {
 
     /// An accepted signal was answered: everything that was to be said about it is out, or never will be.
     fn on_answered(&self, signal: &SignalId, thread: &ThreadKey) {
+        self.world.rates.answered(signal);
         if let Some(adapter) = self.adapters.get(&thread.platform) {
             adapter.answered(signal);
         }

@@ -6,6 +6,7 @@ mod files;
 mod processes;
 mod recordings;
 mod services;
+mod several;
 mod terminal;
 
 use regex::Regex;
@@ -32,6 +33,7 @@ fn plain(home: &Home, text: &str) -> String {
         (r"\b(pid|process) \d+", "$1 PID"),
         (r"\S+ \(console:uid:\d+\)", "PERSON"),
         (r"asked by \S+:", "asked by PERSON:"),
+        (r"Countersigned by \S+:", "Countersigned by PERSON:"),
         (r"(?m)^\S+ decided it at", "PERSON decided it at"),
     ];
     patterns.iter().fold(text, |text, (pattern, name)| {

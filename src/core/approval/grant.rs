@@ -2,12 +2,14 @@
 //! covers, and what a room's control level lets be done alone. Pure, and it changes nothing. Everything it lets pass meets
 //! every other gate as always.
 
+use std::num::NonZeroU32;
+
 use super::{Allowed, Ask, Filed, Plan, PlanState, Risk, Standing, Unasked, Verb, is_success, judge};
 use crate::env::Env;
 use crate::envelope::{Code, Details};
 use crate::gate::{Refusal, is_own_target};
 use crate::ledger::{Grant, GrantId};
-use crate::port::{Asker, Right};
+use crate::port::{Asker, Right, TermsAbout};
 use crate::signal::{Actor, ActorKind, Now};
 use crate::tool::ArgKind;
 
@@ -23,20 +25,20 @@ const USES_MAX: u32 = 100;
 
 /// For how long and how often a permission holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct Extent {
     /// For how long, in milliseconds.
     pub lifetime_ms: i64,
     /// How often.
     pub uses: u32,
 }
 
-impl Default for Terms {
+impl Default for Extent {
     fn default() -> Self {
         Self { lifetime_ms: 8 * HOUR_MS, uses: 10 }
     }
 }
 
-impl Terms {
+impl Extent {
     /// How they are written.
     pub const FORM: &'static str = "`for 8 hours` (at most 30 days) and `10 times` (at most 100)";
 
@@ -139,9 +141,14 @@ pub fn allowed_now(grant: &Grant, filed: &Filed, env: &Env<'_>) -> Option<Allowe
 /// Whether the control level of its room lets this plan's requester do it alone, with the rights they hold now. `labels`
 /// is what was found on its target.
 pub fn may_act_alone(plan: &Plan, labels: &[String], env: &Env<'_>) -> bool {
+    let (target, call) = (&plan.target, plan.call());
+    let terms = env.rights.terms(&TermsAbout { risk: plan.risk, target, labels, tool: &call }).and(&plan.terms);
+    // Where somebody in particular has to countersign, or more than one, a control level does not do it for them.
+    let takes_anybody = terms.quorum == NonZeroU32::MIN && terms.circles.is_empty();
     plan.risk == Risk::Low
+        && takes_anybody
         && never(plan, env).is_none()
-        && env.rights.acts_alone(&plan.asker(), &plan.call(), (&plan.target, labels), plan.risk)
+        && env.rights.acts_alone(&plan.asker(), &call, (target, labels), plan.risk)
 }
 
 /// Whether what let a plan pass without a countersignature still does, when it is carried out.
@@ -155,11 +162,16 @@ pub(crate) fn still_unasked(filed: &Filed, unasked: &Unasked, labels: &[String],
     }
 }
 
-/// The judge of decisions, about the plan as if it were pending: a permission is a countersignature given beforehand.
+/// The judge of decisions, about the plan as if it were pending: a permission is a countersignature given beforehand. It
+/// must be enough by itself: where others have to countersign as well, it would wear the quorum down.
 fn may_countersign(plan: &Plan, filed: &Filed, asker: &Asker<'_>, env: &Env<'_>) -> Result<Allowed, Box<Refusal>> {
     let ask = Ask { plan: plan.id.clone(), digest: None, verb: Verb::Approve, reason: String::new() };
     let waiting = Filed { frozen: filed.frozen.clone(), standing: Standing::new() };
-    judge(&ask, &waiting, asker, env.rights)
+    let allowed = judge(&ask, &waiting, asker, env.rights)?;
+    if allowed.missing > 0 {
+        return Err(refuse(Code::PolicyBlocked, "what needs more than one countersignature is asked for each time"));
+    }
+    Ok(allowed)
 }
 
 /// What is never allowed beforehand, whoever says so: a sentence.
@@ -176,16 +188,9 @@ fn never(plan: &Plan, env: &Env<'_>) -> Option<&'static str> {
         Some("the bot does not change itself")
     } else if plan.requester.kind != ActorKind::Human {
         Some("only what a person asks for can be allowed beforehand")
-    } else if !needs_one_signature(plan) {
-        Some("what needs more than one countersignature is asked for each time")
     } else {
         None
     }
-}
-
-/// Whether one countersignature is enough for a plan: where more are needed a permission would wear that down.
-const fn needs_one_signature(_plan: &Plan) -> bool {
-    true
 }
 
 fn refuse(code: Code, message: &str) -> Box<Refusal> {

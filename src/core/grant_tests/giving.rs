@@ -30,7 +30,7 @@ const CANNOT: [(&str, Cannot, &str); 17] = [
     (
         "who only gives",
         |world| {
-            world.rights = Box::new(Team { decides_nothing: true, ..Team::default() });
+            world.rights = Some(Box::new(Team { decides_nothing: true, ..Team::default() }));
             asked_and_granted(world)
         },
         "(FORBIDDEN, gate `decision`)",
@@ -38,7 +38,7 @@ const CANNOT: [(&str, Cannot, &str); 17] = [
     (
         "who gives by a role of the platform",
         |world| {
-            world.rights = Box::new(Team { by_role_only: true, ..Team::default() });
+            world.rights = Some(Box::new(Team { by_role_only: true, ..Team::default() }));
             says(world, "ann", "restart nginx");
             let words = format!("grant {}", newest(world).id());
             world.hear(Signal { platform_roles: vec!["admins".to_owned()], ..signal("g", "bob", &words) })
@@ -210,7 +210,7 @@ fn nobody_vouches_for_what_was_proposed_after_untrusted_text() {
 
 #[test]
 fn terms_are_read_to_the_letter_or_not_at_all() {
-    use crate::approval::Terms;
+    use crate::approval::Extent;
     let rows = [
         ("", Some((480, 10))),
         ("for 1 hour", Some((60, 10))),
@@ -229,7 +229,7 @@ fn terms_are_read_to_the_letter_or_not_at_all() {
         ("for 9223372036854775807 days", None),
     ];
     for (words, expected) in rows {
-        let read = Terms::read(words).map(|terms| (terms.lifetime_ms / 60_000, terms.uses));
+        let read = Extent::read(words).map(|terms| (terms.lifetime_ms / 60_000, terms.uses));
         assert_eq!(read, expected, "{words}");
     }
 }
@@ -286,7 +286,7 @@ fn who_gave_it_who_has_it_and_who_may_give_one_take_it_back_and_nobody_else() {
     {
         let mut world = world();
         let id = given_on(&mut world, "restart nginx", "");
-        world.rights = Box::new(Team { gives_nothing, ..Team::default() });
+        world.rights = Some(Box::new(Team { gives_nothing, ..Team::default() }));
         let told = says(&mut world, who, &format!("revoke {}", id.as_str()));
         let is_gone = world.files.ledger.grants().next().is_none();
         assert_eq!(is_gone, may, "{who}: {}", told.said);
@@ -296,13 +296,13 @@ fn who_gave_it_who_has_it_and_who_may_give_one_take_it_back_and_nobody_else() {
     }
     let mut world = world();
     let id = given_on(&mut world, "restart nginx", "");
-    world.rights = Box::new(Team { gives_nothing: true, ..Team::default() });
+    world.rights = Some(Box::new(Team { gives_nothing: true, ..Team::default() }));
     let mut bot = signal("r", "ann", &format!("revoke {}", id.as_str()));
     bot.actor.kind = ActorKind::Bot;
     assert!(world.hear(bot).said.contains("FORBIDDEN"), "nobody but a person is a party");
     // Somebody else's may be taken back by who could give it.
     change(&mut world, |grant| grant.by.1.person = "zoe".to_owned());
-    world.rights = Box::new(Team::default());
+    world.rights = Some(Box::new(Team::default()));
     assert!(says(&mut world, "bob", &format!("revoke {}", id.as_str())).said.starts_with("Taken back"));
     assert!(says(&mut world, "bob", &format!("revoke {}", id.as_str())).said.contains("(NOT_FOUND, gate `grant`)"));
     assert!(says(&mut world, "bob", "revoke it").said.contains("by its full id"));
@@ -348,4 +348,23 @@ fn a_file_of_the_bot_is_the_bot_itself() {
     {
         assert_eq!(crate::gate::is_own_target(&target.parse().expect("an id"), &own), expected, "{target}");
     }
+}
+
+#[test]
+fn what_takes_two_people_is_never_allowed_beforehand() {
+    let (mut world, mut other) = (world(), world());
+    world.rights = Some(Box::new(Team { terms: two_people(), ..Team::default() }));
+    says(&mut world, "ann", "restart nginx");
+    let refused = bob_grants(&mut world, "");
+    assert!(
+        refused.said.contains("What needs more than one countersignature is asked for each time"),
+        "{}",
+        refused.said
+    );
+    assert!(world.files.ledger.grants().next().is_none() && newest(&world).state() == PlanState::Pending);
+    // Nor does one that was given before wear the quorum down.
+    given_on(&mut other, "restart nginx", "");
+    other.rights = Some(Box::new(Team { terms: two_people(), ..Team::default() }));
+    let asked = says(&mut other, "ann", "restart nginx");
+    assert!(asked.said.starts_with("? Countersign this?") && writes(&asked) == 0, "{}", asked.said);
 }

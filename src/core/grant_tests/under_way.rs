@@ -21,8 +21,8 @@ fn a_use_that_was_begun_is_looked_at_again_before_it_is_carried_out() {
             world.files.ledger.apply(&taken).expect("nobody is faster");
         }),
         ("over", |world| world.wall += 60_000),
-        ("demoted", |world| world.rights = Box::new(Team { gives_nothing: true, ..Team::default() })),
-        ("read-only", |world| world.rights = Box::new(Team { changes_nothing: true, ..Team::default() })),
+        ("demoted", |world| world.rights = Some(Box::new(Team { gives_nothing: true, ..Team::default() }))),
+        ("read-only", |world| world.rights = Some(Box::new(Team { changes_nothing: true, ..Team::default() }))),
     ];
     for (what, happens) in rows {
         let mut world = world();
@@ -57,7 +57,7 @@ fn a_use_that_a_crash_interrupted_goes_on_once_and_is_not_counted_twice() {
 fn an_autonomous_room_does_low_risk_alone_and_nothing_else() {
     let alone = Team { alone: Some("lab_control.restart"), ..Team::default() };
     let mut world = of_risk("low");
-    world.rights = Box::new(alone.clone());
+    world.rights = Some(Box::new(alone.clone()));
     let told = says(&mut world, "ann", "restart nginx");
     insta::assert_snapshot!(plain(&told, &world), @r#"
     Done and verified: restart nginx. A fresh read shows what was expected.
@@ -68,7 +68,17 @@ fn an_autonomous_room_does_low_risk_alone_and_nothing_else() {
     let decided = newest(&world).standing.decided.expect("decided");
     assert_eq!((decided.by.id.as_str(), decided.unasked, decided.waiver), ("ann", Some(Unasked::Level), false));
     assert!(told.effects.iter().any(|effect| effect.contains("by the room's control level: restart nginx")));
-    let rows: [(&str, &str, Differs); 6] = [
+    let rows: [(&str, &str, Differs); 8] = [
+        ("two people", "low", |world| {
+            let alone = Some("lab_control.restart");
+            world.rights = Some(Box::new(Team { alone, terms: two_people(), ..Team::default() }));
+            says(world, "ann", "restart nginx")
+        }),
+        ("somebody of a group", "low", |world| {
+            let alone = Some("lab_control.restart");
+            world.rights = Some(Box::new(Team { alone, terms: of_a_group(), ..Team::default() }));
+            says(world, "ann", "restart nginx")
+        }),
         ("a service", "low", |world| {
             let mut asked = signal("service", "ann", "restart nginx");
             asked.actor.kind = ActorKind::Service;
@@ -87,7 +97,7 @@ fn an_autonomous_room_does_low_risk_alone_and_nothing_else() {
     ];
     for (what, risk, asks) in rows {
         let mut world = if risk == "medium" { self::world() } else { of_risk(risk) };
-        world.rights = Box::new(alone.clone());
+        world.rights = Some(Box::new(alone.clone()));
         let told = asks(&mut world);
         assert!(told.said.starts_with("? Countersign this?") && writes(&told) == 0, "{what}: {}", told.said);
     }
@@ -97,9 +107,9 @@ fn an_autonomous_room_does_low_risk_alone_and_nothing_else() {
 fn a_room_that_is_autonomous_no_more_stops_what_was_begun() {
     for now in [Team::default(), Team { changes_nothing: true, ..Team::default() }] {
         let mut world = of_risk("low");
-        world.rights = Box::new(Team { alone: Some("lab_control.restart"), ..Team::default() });
+        world.rights = Some(Box::new(Team { alone: Some("lab_control.restart"), ..Team::default() }));
         let mut inputs = approved_unasked(&mut world, &signal("u", "ann", "restart nginx"));
-        world.rights = Box::new(now);
+        world.rights = Some(Box::new(now));
         let mut told = Told::default();
         while let Some(input) = inputs.pop() {
             let calls = world.input(input, &mut told);

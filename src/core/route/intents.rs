@@ -28,6 +28,8 @@ pub enum OwnCommand {
     Who,
     /// Who may do something.
     WhoCan,
+    /// How much one may ask for, and how much of it is left.
+    Limits,
     /// Which gates the last action passed, and which stopped it.
     Why,
     /// What it knows about something that was named.
@@ -46,6 +48,8 @@ pub enum OwnCommand {
     Cancel,
     /// Look again at what was changed and is not verified.
     Verify,
+    /// What was used of the day's budgets, and what is left.
+    Budget,
     /// Allow beforehand what a plan does.
     Grant,
     /// What is allowed beforehand.
@@ -70,7 +74,9 @@ impl OwnCommand {
             | Self::ResetKeep
             | Self::Approvals
             | Self::Verify
-            | Self::Grants => false,
+            | Self::Grants
+            | Self::Budget
+            | Self::Limits => false,
         }
     }
 }

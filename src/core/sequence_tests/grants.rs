@@ -7,7 +7,7 @@ use crate::approval::{Filed, Plan, PlanId, PlanState, Unasked};
 use crate::effect::Effect;
 use crate::ledger::{Change, Grant, GrantId, Key, Record};
 use crate::signal::Wall;
-use crate::testkit::Files;
+use crate::testkit::{Files, People};
 
 use super::ledger::{Ledger, Tally};
 use super::op::Op;
@@ -125,7 +125,7 @@ impl Book {
     pub(super) fn stored(
         &mut self,
         effects: &[Effect],
-        (files, wall): (&Files, i64),
+        (files, people, wall): (&Files, &People, i64),
         ledger: &mut Ledger,
         tally: &mut Tally,
     ) {
@@ -146,7 +146,9 @@ impl Book {
                 (None, Some(Record::Grant(new))) => {
                     tally.one("granted");
                     let giver = new.by.1.person.as_str();
-                    let sound = matches!(giver, "ann" | "bob") && giver != new.person.person && new.uses == 0;
+                    let may = matches!(giver, "ann" | "bob" | "carol") && !people.barred.contains(giver);
+                    let alone = giver == new.person.person && !people.alone.contains(giver);
+                    let sound = may && !alone && new.uses == 0;
                     ledger.demand(sound, || format!("given as {new:?}"));
                 }
                 (before, _) => {

@@ -9,13 +9,13 @@ use crate::envelope::Envelope;
 use crate::gate::ToolCall;
 use crate::signal::{Mono, Now, Signal, SignalId, Wall};
 use crate::step::step;
-use crate::testkit::{Files, NotStored, World, signal, thread_key};
+use crate::testkit::{Files, NotStored, People, World, signal, thread_key};
 use crate::thread::ThreadState;
 use crate::tool::ToolKind;
 
 use super::dice::Dice;
 use super::grants::Book;
-use super::ledger::{Execution, Ledger, Tally};
+use super::ledger::{Execution, Ledger, Moment, Tally};
 use super::spoke::{Flight, Leapt, Manner, Spoke, done, failed, no_answer, not_begun, refused};
 
 /// After how many begun attempts a signal ends in a notice.
@@ -54,6 +54,8 @@ struct Entry {
 pub(super) struct Town<'a> {
     ground: &'a World,
     pub(super) dice: Dice,
+    /// Who may what now.
+    pub(super) people: People,
     pub(super) mono: u64,
     pub(super) wall: i64,
     setbacks: u64,
@@ -79,6 +81,7 @@ impl<'a> Town<'a> {
         Self {
             ground,
             dice: Dice::new(seed),
+            people: ground.people.clone(),
             mono: 1_000,
             wall: 1_700_000_000_000,
             setbacks: 0,
@@ -164,8 +167,9 @@ impl<'a> Town<'a> {
         let now = Now { wall: Wall(self.wall), mono: Mono(self.mono), seed };
         let ground = self.ground;
         let state = std::mem::take(&mut self.seats[at].state);
-        let (state, effects) =
-            step(Env { ledger: self.seen.as_ref().unwrap_or(&self.files.ledger), ..ground.env() }, state, input, now);
+        let ledger = self.seen.as_ref().unwrap_or(&self.files.ledger);
+        let env = Env { rights: &self.people, ledger, ..ground.env() };
+        let (state, effects) = step(env, state, input, now);
         self.seats[at].state = state;
         self.tally.one("steps");
         let crash = self.crash_of_this_step();
@@ -216,7 +220,7 @@ impl<'a> Town<'a> {
     }
 
     fn record(&mut self, at: usize, effects: &[Effect]) {
-        self.book.stored(effects, (&self.files, self.wall), &mut self.ledger, self.tally);
+        self.book.stored(effects, (&self.files, &self.people, self.wall), &mut self.ledger, self.tally);
         if effects.iter().any(|effect| matches!(effect, Effect::Keep(_))) {
             self.seen = None;
         }
@@ -226,11 +230,12 @@ impl<'a> Town<'a> {
                     self.tally.one("pending");
                     self.ledger.filed(filed);
                 }
-                Effect::Move(moved) => self.ledger.moved(moved, self.tally),
+                Effect::Move(moved) => self.moved(moved, true),
                 Effect::Post { message, .. } => self.ledger.said(message.get(), &self.files, self.tally),
                 Effect::Finish { signal, .. } => self.finished(at, signal),
                 Effect::Call(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Keep(_)
                 | Effect::Remember { .. }
@@ -259,6 +264,7 @@ impl<'a> Town<'a> {
                 | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Keep(_)
                 | Effect::Remember { .. } => {}
@@ -449,7 +455,13 @@ impl<'a> Town<'a> {
         if matches!(row.state(), PlanState::Verified(_)) {
             self.ledger.look_leaves(id, self.setbacks);
         }
-        self.ledger.moved(&moved, self.tally);
+        self.moved(&moved, false);
+    }
+
+    fn moved(&mut self, moved: &Move, ours: bool) {
+        let (people, files, setbacks) = (&self.people, &self.files, self.setbacks);
+        let moment = Moment { people, files, wall: self.wall, ours, setbacks };
+        self.ledger.moved(moved, &moment, self.tally);
     }
 
     /// Which thread a plan belongs to.

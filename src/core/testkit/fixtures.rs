@@ -287,6 +287,13 @@ patterns = ["status"]
 own = "status"
 
 [[intent]]
+name = "limits"
+about = "how much you may ask for"
+examples = ["limits"]
+patterns = ["limits"]
+own = "limits"
+
+[[intent]]
 name = "who"
 about = "who you are to the bot"
 examples = ["who am i"]
@@ -299,6 +306,13 @@ about = "which gates the last question met"
 examples = ["why"]
 patterns = ["why"]
 own = "why"
+
+[[intent]]
+name = "budget"
+about = "what is left today"
+examples = ["budget"]
+patterns = ["budget"]
+own = "budget"
 
 [[intent]]
 name = "reset-keep"

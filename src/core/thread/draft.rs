@@ -10,11 +10,12 @@ use crate::approval::{self, Expectation, Filed, Frozen, Plan, PlanId, PlanState,
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details, Envelope};
 use crate::gate::{Refusal, ToolCall, texts_of};
-use crate::port::{Block, Claim, Mark};
+use crate::port::{Block, Claim, Mark, TermsAbout};
 use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
 use crate::signal::Wall;
 use crate::tool::{ActionSpec, ChangeSpec, cast};
+use crate::usage::Origin;
 
 use super::decision::was_decided_by;
 use super::request::{Driver, Request};
@@ -94,7 +95,7 @@ fn preview(turn: &mut Turn<'_>, request: Request, draft: Draft) {
 }
 
 fn find_out(turn: &mut Turn<'_>, mut request: Request, draft: Draft, look: &Proposal) {
-    match propose(turn, &mut request, look) {
+    match propose(turn, &mut request, look, Origin::Rule) {
         Proposed::Called => {
             request.driver = Some(Driver::Draft(draft));
             turn.state.request = Some(request);
@@ -209,7 +210,8 @@ fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
 pub(super) fn show(turn: &mut Turn<'_>, request: &mut Request, filed: &Filed, said_it: Option<String>) -> bool {
     match drawn(turn, filed) {
         Ok(card) => {
-            let blocks = said_it.map(say::line).into_iter().chain(card).collect();
+            let voted = say::waiting::so_far(filed);
+            let blocks = said_it.map(say::line).into_iter().chain(voted).chain(card).collect();
             turn.say(request, Mark::Question, Claim::Nothing, blocks)
         }
         Err(problem) => {
@@ -272,12 +274,19 @@ fn plan(
     let before = change.precondition.iter();
     let before = before.filter_map(|name| Some((name.clone(), target.attrs.get(name)?.clone()))).collect();
     let signal = &request.signal;
-    let lifetime = i64::try_from(turn.env.limits.plan_ms_max).unwrap_or(i64::MAX);
+    let labels = target.attrs.iter().map(|(name, value)| turn.env.mask.apply(&format!("{name}={value}")).into_owned());
+    let labels: Vec<String> = labels.collect();
+    let call = format!("{tool}.{action}");
+    let about = TermsAbout { risk: change.risk, target: &target.id, labels: &labels, tool: &call };
+    let terms = turn.env.rights.terms(&about);
+    let lifetime_ms = terms.expires_ms.into_iter().chain([turn.env.limits.plan_ms_max]).min();
+    let lifetime = i64::try_from(lifetime_ms.unwrap_or_default()).unwrap_or(i64::MAX);
     Ok(Plan {
         form: 0,
         id: PlanId::from_random(turn.now.seed),
         thread: signal.thread.clone(),
         signal: signal.id.clone(),
+        event: Some(signal.event.clone()),
         requester: signal.actor.clone(),
         requester_roles: signal.platform_roles.clone(),
         room: signal.room,
@@ -285,6 +294,7 @@ fn plan(
         action,
         target: target.id,
         target_name: target.name,
+        labels,
         target_about: turn.env.mask.apply(&target.about).into_owned(),
         args,
         title,
@@ -296,6 +306,7 @@ fn plan(
         preview: preview.get("preview").and_then(Value::as_str).map(str::to_owned),
         limit_ms: spec.limit_ms,
         alone: turn.env.rights.may_decide_alone(&signal.asker(), change.risk),
+        terms,
         requested_at: turn.now.wall,
         expires_at: Wall(turn.now.wall.0.saturating_add(lifetime)),
     })

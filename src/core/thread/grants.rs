@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::approval::{self, Allowed, Ask, Decided, Filed, PlanId, PlanState, Terms, Unasked, Verb};
+use crate::approval::{self, Allowed, Ask, Decided, Extent, Filed, PlanId, PlanState, Unasked, Verb};
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
@@ -30,7 +30,7 @@ pub(super) enum Permit {
 
 /// `grant PLAN-ID [for 8 hours] [10 times]`. On a plan that waits the one word is a countersignature, too.
 pub(super) fn give(turn: &mut Turn<'_>, mut request: Request, route: &Route) {
-    let Some((plan, terms)) = PlanId::parse(said(route, "plan")).zip(Terms::read(said(route, "terms"))) else {
+    let Some((plan, extent)) = PlanId::parse(said(route, "plan")).zip(Extent::read(said(route, "terms"))) else {
         turn.say(&mut request, Mark::Question, Claim::Nothing, say::grants::say_what_to_allow());
         return turn.finish(request, Ending::Answered);
     };
@@ -43,7 +43,7 @@ pub(super) fn give(turn: &mut Turn<'_>, mut request: Request, route: &Route) {
         return carry::resume(turn, request, &filed);
     }
     match may_give(turn, &request, &filed) {
-        Ok(allowed) => make(turn, request, &filed, terms, allowed),
+        Ok(allowed) => make(turn, request, &filed, extent, allowed),
         Err(why) => refuse(turn, request, &why, Some(&filed)),
     }
 }
@@ -62,8 +62,8 @@ fn may_give(turn: &Turn<'_>, request: &Request, filed: &Filed) -> Result<Allowed
     decision::unhindered(turn, &ask, allowed)
 }
 
-fn make(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, terms: Terms, allowed: Allowed) {
-    let (id, grant) = (GrantId::from_random(turn.now.seed), as_wide_as(turn, &request, filed, terms));
+fn make(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, extent: Extent, allowed: Allowed) {
+    let (id, grant) = (GrantId::from_random(turn.now.seed), as_wide_as(turn, &request, filed, extent));
     let pending = filed.state() == PlanState::Pending;
     let blocks = say::grants::given(&id, &grant, pending);
     if !turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks) {
@@ -77,12 +77,16 @@ fn make(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, terms: Terms, 
     }
     let decided = decided(turn, &request, request.signal.actor.clone(), allowed);
     let detail = say::plans::decision_record(Verb::Approve, &decided, filed.frozen.plan());
-    turn.shift(&request, filed.id(), PlanState::Approved, &detail, |standing| standing.decided = Some(decided));
+    let vote = decision::vote(turn, &request, allowed);
+    turn.shift(&request, filed.id(), PlanState::Approved, &detail, |standing| {
+        standing.votes.push(vote);
+        standing.decided = Some(decided);
+    });
     carry::begin(turn, request, filed.id());
 }
 
 /// Exactly as wide as the plan, and not a bit wider.
-fn as_wide_as(turn: &Turn<'_>, request: &Request, filed: &Filed, terms: Terms) -> Grant {
+fn as_wide_as(turn: &Turn<'_>, request: &Request, filed: &Filed, extent: Extent) -> Grant {
     let plan = filed.frozen.plan();
     let platform = &plan.thread.platform;
     let somebody =
@@ -100,8 +104,8 @@ fn as_wide_as(turn: &Turn<'_>, request: &Request, filed: &Filed, terms: Terms) -
         plan: plan.id.clone(),
         title: plan.title.clone(),
         given_at: turn.now.wall,
-        expires_at: Wall(turn.now.wall.0.saturating_add(terms.lifetime_ms)),
-        uses_max: terms.uses,
+        expires_at: Wall(turn.now.wall.0.saturating_add(extent.lifetime_ms)),
+        uses_max: extent.uses,
         uses: 0,
     }
 }
@@ -186,7 +190,7 @@ pub(super) fn go_ahead(turn: &mut Turn<'_>, request: Request, filed: &Filed, per
         }
         Permit::Level => {
             let by = request.signal.actor.clone();
-            let allowed = decided(turn, &request, by, Allowed { waiver: false });
+            let allowed = decided(turn, &request, by, Allowed { waiver: false, missing: 0 });
             (Decided { unasked: Some(Unasked::Level), ..allowed }, format!("by the room's control level: {title}"))
         }
     };

@@ -6,6 +6,7 @@ use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
 use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing};
 use crate::signal::{Now, QuestionId, Signal};
+use crate::usage::Spent;
 
 use super::procedure::Procedure;
 use super::request::Request;
@@ -104,11 +105,13 @@ pub(crate) struct Turn<'a> {
     pub now: Now,
     pub state: ThreadState,
     pub effects: Vec<Effect>,
+    /// What was used today, this step included.
+    pub spent: Option<Spent>,
 }
 
 impl<'a> Turn<'a> {
-    pub(crate) const fn new(env: Env<'a>, now: Now, state: ThreadState) -> Self {
-        Self { env, now, state, effects: Vec::new() }
+    pub(crate) fn new(env: Env<'a>, now: Now, state: ThreadState) -> Self {
+        Self { env, now, state, effects: Vec::new(), spent: env.spent.copied() }
     }
 
     /// Raises a counter.
@@ -203,6 +206,7 @@ impl<'a> Turn<'a> {
             fsm: &self.state.fsm,
             resolved: &self.state.resolved,
             budget: &request.budget,
+            spent: self.spent.as_ref(),
             desk: &self.state.desk,
             carrying: request.carrying.as_ref(),
         }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::answer;
-use crate::approval::{Decided, Terms, Unasked};
+use crate::approval::{Decided, Extent, Unasked};
 use crate::ledger::{Grant, GrantId, Ledger, Somebody};
 use crate::port::Block;
 use crate::secrets::Mask;
@@ -22,7 +22,7 @@ pub(in crate::thread) fn say_what_to_allow() -> Vec<Block> {
     sentence(format!(
         "Say on which plan, by its full id, and if you like for how long and how often: `grant PLAN-ID for 8 hours 10 \
          times`. That is {}.",
-        Terms::FORM
+        Extent::FORM
     ))
 }
 

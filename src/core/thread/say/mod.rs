@@ -2,8 +2,11 @@
 //! is written by `answer/`, what is said of plans and of permissions is in `plans.rs` and
 //! `grants.rs`.
 
+pub(in crate::thread) mod budget;
 pub(in crate::thread) mod grants;
+pub(in crate::thread) mod limits;
 pub(in crate::thread) mod plans;
+pub(in crate::thread) mod waiting;
 
 use std::fmt::Write;
 
@@ -21,7 +24,7 @@ use crate::text;
 use crate::tool::ToolKind;
 
 use crate::thread::Entity;
-use crate::thread::prefetch::{Mention, brief, mentions};
+use crate::thread::prefetch::{Mention, brief, mentions, seen};
 use crate::thread::request::Request;
 use crate::thread::state::Turn;
 
@@ -179,9 +182,11 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Who => who(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
         OwnCommand::Why => why(&turn.state.last_judged),
-        OwnCommand::About => about(route, turn),
+        OwnCommand::About => about(route, turn, request),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
+        OwnCommand::Limits => limits::table(turn.env.allowances),
+        OwnCommand::Budget => budget::budget(&turn.env),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk),
         // Decisions, permissions and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve
@@ -276,7 +281,7 @@ fn why(judged: &[Judged]) -> Vec<Block> {
     vec![Block::Code { text: text::defuse_mentions(&text::escape(trace.trim_end())) }]
 }
 
-fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
+fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     let named = route.target.as_deref().unwrap_or_default();
     let words = format!("@@{}", named.trim_start_matches('@').replace(' ', " @@"));
     let mut found = mentions(&words, &turn.state.resolved);
@@ -286,6 +291,11 @@ fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
             found = fuzzy;
         }
     }
+    let found = seen(found, &turn.state.resolved, |resource| {
+        let on = Some(resource.id.clone());
+        let right = Right::Request { kind: ToolKind::Read, tool: None, on, labels: resource.labels() };
+        turn.env.rights.may(&request.signal.asker(), &right)
+    });
     let text = brief(&found, &turn.state.resolved, &turn.state.knowledge);
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(text.trim_end())) }]
 }
