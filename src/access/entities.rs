@@ -20,6 +20,7 @@ pub(super) enum Act {
     Request { kind: ToolKind, tool: String },
     Decide { risk: Risk, is_requester: bool },
     DecideAlone { risk: Risk },
+    Alone { risk: Risk, tool: String },
     Acknowledge,
     Declare,
     Grant,
@@ -34,6 +35,7 @@ impl Act {
             Self::Request { .. } => "request",
             Self::Decide { .. } => "decide",
             Self::DecideAlone { .. } => "decide_alone",
+            Self::Alone { .. } => "act_alone",
             Self::Acknowledge => "acknowledge",
             Self::Declare => "declare",
             Self::Grant => "grant",
@@ -45,7 +47,12 @@ impl Act {
     pub(super) const fn is_for_people(&self) -> bool {
         match self {
             Self::Talk | Self::Request { .. } | Self::Declare => false,
-            Self::Decide { .. } | Self::DecideAlone { .. } | Self::Acknowledge | Self::Grant | Self::Administer => true,
+            Self::Decide { .. }
+            | Self::DecideAlone { .. }
+            | Self::Alone { .. }
+            | Self::Acknowledge
+            | Self::Grant
+            | Self::Administer => true,
         }
     }
 
@@ -53,7 +60,9 @@ impl Act {
     pub(super) const fn is_for_known_people(&self) -> bool {
         match self {
             Self::Talk | Self::Request { .. } | Self::Declare | Self::Acknowledge => false,
-            Self::Decide { .. } | Self::DecideAlone { .. } | Self::Grant | Self::Administer => true,
+            Self::Decide { .. } | Self::DecideAlone { .. } | Self::Alone { .. } | Self::Grant | Self::Administer => {
+                true
+            }
         }
     }
 }
@@ -119,6 +128,7 @@ pub(super) fn context(act: &Act, place: &Place) -> Option<Context> {
             vec![("risk", text(risk.as_str())), ("is_requester", RestrictedExpression::new_bool(*is_requester))]
         }
         Act::DecideAlone { risk } => vec![("risk", text(risk.as_str()))],
+        Act::Alone { risk, tool } => vec![("risk", text(risk.as_str())), ("tool", text(tool))],
         Act::Talk | Act::Acknowledge | Act::Declare | Act::Grant | Act::Administer => Vec::new(),
     };
     let pairs = own.into_iter().map(|(name, value)| (name.to_owned(), value));

@@ -1,6 +1,7 @@
 //! The access file as it is written: its tables and keys, and where each stands. What its entries mean, and what is refused
 //! of them, is in `people.rs` and `places.rs`.
 
+use countersign_core::approval::Risk;
 use countersign_core::signal::ConversationKind;
 use serde::Deserialize;
 use toml::Spanned;
@@ -21,6 +22,7 @@ pub(super) struct AccessFile {
     pub(super) resources: Vec<ResourceEntry>,
     pub(super) rooms: Vec<RoomEntry>,
     pub(super) platform_roles: Vec<PlatformRoleEntry>,
+    pub(super) approvals: Vec<Spanned<ApprovalEntry>>,
     pub(super) matrix: MatrixEntry,
 }
 
@@ -100,6 +102,50 @@ pub(super) struct RoomEntry {
     pub(super) kind: Option<ConversationKind>,
     /// What a question about no resource in particular is about.
     pub(super) environment: Option<Word>,
+    /// With `control = "autonomous"`: the actions, as `tool.action`, that are done without a countersignature.
+    #[serde(default)]
+    pub(super) autonomous: Vec<Word>,
+    /// In which environments that holds. Left out: in every one but production.
+    pub(super) autonomous_environments: Option<Vec<Word>>,
+}
+
+/// What the approval of some changes takes. All lists that are given must fit, each by any one of its words; without any it
+/// is about every change.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ApprovalEntry {
+    #[serde(default)]
+    pub(super) risk: Vec<Risk>,
+    #[serde(default)]
+    pub(super) environments: Vec<Word>,
+    /// Patterns over labels, those that were found included.
+    #[serde(default)]
+    pub(super) labels: Vec<Word>,
+    /// Patterns over the first part of the target's id.
+    #[serde(default)]
+    pub(super) kinds: Vec<Word>,
+    /// Patterns over the target's whole id.
+    #[serde(default)]
+    pub(super) ids: Vec<Word>,
+    /// Patterns over `tool.action`.
+    #[serde(default)]
+    pub(super) tools: Vec<Word>,
+    /// How many different people.
+    pub(super) quorum: Option<Spanned<u32>>,
+    /// Whose members.
+    pub(super) group: Option<Word>,
+    pub(super) expires_minutes: Option<Spanned<u32>>,
+    pub(super) remind_minutes: Option<Spanned<u32>>,
+    #[serde(default)]
+    pub(super) escalate: Vec<EscalationEntry>,
+}
+
+/// From when on another group decides, too.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EscalationEntry {
+    pub(super) after_minutes: Spanned<u32>,
+    pub(super) group: Word,
 }
 
 /// What a role of the platform means here, for whoever has it there at the moment.
@@ -124,7 +170,7 @@ pub(super) enum Control {
     ReadOnly,
     /// What changes something is countersigned.
     Controlled,
-    /// Nothing but a grant for reads and listed low-risk actions; there are no grants yet, so that it is `controlled`.
+    /// As controlled; only the listed actions, of low risk, are done without a countersignature.
     Autonomous,
 }
 
@@ -159,8 +205,8 @@ impl<'a> Written<'a> {
         Ok((Self { name, text }, file))
     }
 
-    /// Something wrong with one word of it.
-    pub(super) fn wrong(&self, word: &Word, problem: impl Into<String>) -> AccessError {
+    /// Something wrong with one value of it.
+    pub(super) fn wrong<T>(&self, word: &Spanned<T>, problem: impl Into<String>) -> AccessError {
         AccessError::new(self.name, Some(line_at(self.text, word.span().start)), problem)
     }
 }

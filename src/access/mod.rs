@@ -3,6 +3,7 @@
 //! process keeps the console. What a right protects is decided in the core's gates.
 
 mod account;
+mod autonomous;
 mod check;
 mod entities;
 mod error;
@@ -13,13 +14,17 @@ mod people;
 mod places;
 mod platform_roles;
 mod policies;
+mod rates;
 mod reload;
 mod rights;
+mod terms;
 mod who_can;
 
+pub use autonomous::Declared;
 pub use check::{Checked, check};
 pub use error::AccessError;
 pub use os_user::OsUser;
+pub use rates::{Judged, Place, Rates, Who, WhoIs};
 pub use reload::{LiveAccess, Sources};
 pub use rights::{Access, Owner};
 

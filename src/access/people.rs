@@ -10,6 +10,7 @@ use super::error::{AccessError, did_you_mean};
 use super::file::{AccessFile, GroupEntry, Word, Written};
 use super::places::Places;
 use super::platform_roles::PlatformRoles;
+use super::terms::Approvals;
 
 /// Somebody that policies can speak of: a person, or a named service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub(super) struct Directory {
     services: BTreeMap<String, usize>,
     pub(super) groups: BTreeSet<String>,
     pub(super) places: Places,
+    pub(super) approvals: Approvals,
     /// Every role where it is given, for the check against the policies.
     pub(super) roles_given: Vec<(String, AccessError)>,
 }
@@ -54,6 +56,7 @@ impl Directory {
         directory.platform_roles = PlatformRoles::new(&written, &file)?;
         directory.groups = groups.0.keys().map(|group| (*group).to_owned()).collect();
         directory.add_people(&written, &file, &groups)?;
+        directory.approvals = Approvals::new(&written, &file, &directory)?;
         for service in &file.services {
             directory.services.insert(service.name.get_ref().clone(), directory.principals.len());
             directory.principals.push(Principal {

@@ -8,7 +8,7 @@ use countersign_core::resource::ResourceId;
 use countersign_core::signal::ConversationKind;
 
 use super::error::AccessError;
-use super::file::{AccessFile, Control, Word, Written};
+use super::file::{AccessFile, Control, RoomEntry, Word, Written};
 use super::people::check_name;
 
 /// What has no environment counts as this.
@@ -20,6 +20,8 @@ pub(super) struct Places {
     environments: Vec<Environment>,
     labels: Vec<(Patterns, BTreeSet<String>)>,
     rooms: BTreeMap<(String, String), Known>,
+    /// Every action that is done without a countersignature, where it is listed, for the check against the declarations.
+    pub(super) alone_given: Vec<(String, AccessError)>,
 }
 
 #[derive(Clone, Debug)]
@@ -43,6 +45,15 @@ struct Known {
     control: Option<Control>,
     kind: Option<ConversationKind>,
     environment: Option<String>,
+    alone: Alone,
+}
+
+/// What is done without a countersignature in a room.
+#[derive(Clone, Debug, Default)]
+struct Alone {
+    actions: BTreeSet<String>,
+    /// None is every environment but production.
+    environments: Option<BTreeSet<String>>,
 }
 
 /// What holds in a room.
@@ -83,19 +94,53 @@ impl Places {
 
     fn add_rooms(&mut self, written: &Written<'_>, file: &AccessFile) -> Result<(), AccessError> {
         for entry in &file.rooms {
-            if let Some(word) = entry.environment.as_ref().filter(|word| !self.knows(word.get_ref())) {
-                let names: Vec<&str> = self.environments().into_iter().collect();
-                let problem = format!("`{}` is no environment of this file ({})", word.get_ref(), names.join(", "));
-                return Err(written.wrong(word, problem));
-            }
+            self.check_environments(written, entry.environment.as_ref())?;
             let environment = entry.environment.as_ref().map(|word| word.get_ref().clone());
-            let room = Known { control: entry.control, kind: entry.kind, environment };
+            let alone = self.alone(written, entry)?;
+            let room = Known { control: entry.control, kind: entry.kind, environment, alone };
             let key = (entry.platform.get_ref().clone(), entry.id.get_ref().clone());
             if self.rooms.insert(key, room).is_some() {
                 return Err(written.wrong(&entry.id, "this room stands here twice; keep one entry"));
             }
         }
         Ok(())
+    }
+
+    fn check_environments<'w>(
+        &self,
+        written: &Written<'_>,
+        words: impl IntoIterator<Item = &'w Word>,
+    ) -> Result<(), AccessError> {
+        let Some(word) = words.into_iter().find(|word| !self.knows(word.get_ref())) else { return Ok(()) };
+        let names: Vec<&str> = self.environments().into_iter().collect();
+        let problem = format!("`{}` is no environment of this file ({})", word.get_ref(), names.join(", "));
+        Err(written.wrong(word, problem))
+    }
+
+    /// Which actions there are, and how much they can hurt, is checked where the declarations are at hand
+    /// (`autonomous.rs`).
+    fn alone(&mut self, written: &Written<'_>, entry: &RoomEntry) -> Result<Alone, AccessError> {
+        let environments = entry.autonomous_environments.as_ref();
+        let mut listed = entry.autonomous.iter().chain(environments.into_iter().flatten());
+        if let Some(word) = listed.next().filter(|_| entry.control != Some(Control::Autonomous)) {
+            let problem = "only a room with control = \"autonomous\" lists what is done without a countersignature";
+            return Err(written.wrong(word, problem));
+        }
+        self.check_environments(written, environments.into_iter().flatten())?;
+        let at = |word: &Word| (word.get_ref().clone(), written.wrong(word, String::new()));
+        self.alone_given.extend(entry.autonomous.iter().map(at));
+        let environments = environments.map(|words| texts(words).into_iter().collect());
+        Ok(Alone { actions: texts(&entry.autonomous).into_iter().collect(), environments })
+    }
+
+    /// Whether an action is done without a countersignature in this room, on what is in this environment.
+    pub(super) fn is_alone(&self, platform: &str, id: &str, call: &str, environment: &str) -> bool {
+        let Some(known) = self.rooms.get(&(platform.to_owned(), id.to_owned())) else { return false };
+        let there = match &known.alone.environments {
+            Some(environments) => environments.contains(environment),
+            None => environment != PRODUCTION,
+        };
+        known.alone.actions.contains(call) && there
     }
 
     /// The names of all environments.
@@ -160,7 +205,7 @@ fn texts(words: &[Word]) -> Vec<String> {
 }
 
 /// Whether a text fits a pattern, in which `*` is any run of characters and everything else is itself.
-fn fits(pattern: &str, text: &str) -> bool {
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use countersign_core::approval::Risk;
+use countersign_core::approval::{Risk, Terms};
 use countersign_core::ledger::{Account, Ledger};
 use countersign_core::people::{Holding, People, Portrait, RoleRights};
-use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::port::{Asker, Right, Rights, TermsAbout};
+use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, Platform};
 
+use super::autonomous::Declared;
 use super::error::AccessError;
 use super::identity::{Links, links_of};
 use super::rights::{Access, Owner};
@@ -25,6 +27,8 @@ pub struct Sources {
     pub file: Option<PathBuf>,
     /// The directory of the team's own policies, `*.cedar`.
     pub policies: Option<PathBuf>,
+    /// What can be done, for the rooms that let something be done alone.
+    pub declared: Declared,
 }
 
 /// What stands in the files: (name, text).
@@ -37,19 +41,19 @@ struct Texts {
 impl Sources {
     /// Reads everything and makes a set of it. Reads files.
     pub fn access(&self, owner: Option<Owner>) -> Result<Access, AccessError> {
-        self.read()?.access(owner)
+        self.access_of(&self.read()?, owner)
+    }
+
+    fn access_of(&self, texts: &Texts, owner: Option<Owner>) -> Result<Access, AccessError> {
+        let access = Access::new(texts.file.as_ref(), &texts.policies, owner)?;
+        self.declared.check(&access)?;
+        Ok(access)
     }
 
     fn read(&self) -> Result<Texts, AccessError> {
         let file = self.file.as_deref().map(|path| read("access.file", path)).transpose()?;
         let policies = self.policies.as_deref().map(policy_files).transpose()?.unwrap_or_default();
         Ok(Texts { file, policies })
-    }
-}
-
-impl Texts {
-    fn access(&self, owner: Option<Owner>) -> Result<Access, AccessError> {
-        Access::new(self.file.as_ref(), &self.policies, owner)
     }
 }
 
@@ -100,7 +104,7 @@ impl LiveAccess {
     /// Reads the files for the first time; whatever is wrong with them is an error. Reads files.
     pub fn open(sources: Sources, owner: Option<Owner>) -> Result<Self, AccessError> {
         let texts = sources.read()?;
-        let access = texts.access(owner.clone())?;
+        let access = sources.access_of(&texts, owner.clone())?;
         let (now, links, seen) = (RwLock::new(Arc::new(access)), Mutex::default(), RwLock::new(Ok(texts)));
         let live = Live { sources, owner, now, links, seen };
         Ok(Self { live: Arc::new(live) })
@@ -119,7 +123,7 @@ impl LiveAccess {
             return Ok(false);
         }
         self.live.seen.write().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
-        let access = read?.access(self.live.owner.clone())?;
+        let access = self.live.sources.access_of(&read?, self.live.owner.clone())?;
         let links = self.live.links.lock().unwrap_or_else(PoisonError::into_inner);
         self.take_up(access.with_links(&links));
         Ok(true)
@@ -131,7 +135,7 @@ impl LiveAccess {
 
     /// Looks at the files every two seconds, for as long as the bot runs. Reads files, writes to the log.
     pub async fn follow_files(self) {
-        if self.live.sources == Sources::default() {
+        if self.live.sources.file.is_none() && self.live.sources.policies.is_none() {
             return;
         }
         loop {
@@ -156,12 +160,24 @@ impl Rights for LiveAccess {
         self.snapshot().may_decide_alone(asker, risk)
     }
 
+    fn acts_alone(&self, asker: &Asker<'_>, call: &str, on: (&ResourceId, &[String]), risk: Risk) -> bool {
+        self.snapshot().acts_alone(asker, call, on, risk)
+    }
+
     fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
         self.snapshot().roles(asker)
     }
 
-    fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        self.snapshot().person(platform, actor)
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        self.snapshot().name(platform, actor)
+    }
+
+    fn terms(&self, about: &TermsAbout<'_>) -> Terms {
+        self.snapshot().terms(about)
+    }
+
+    fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
+        self.snapshot().is_in(asker, group)
     }
 
     fn follow(&self, ledger: &Ledger) {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
-use countersign_core::approval::Risk;
+use countersign_core::approval::{Risk, Terms};
 use countersign_core::people::People;
-use countersign_core::port::{Asker, Right, Rights};
+use countersign_core::port::{Asker, Right, Rights, TermsAbout};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, ActorId, ActorKind, ConversationKind, Platform};
 
@@ -190,7 +190,7 @@ impl Access {
 
     /// Who asks. Nobody, where the actor is neither a person with an account of their own nor a service of ours, nor has a
     /// role of the platform that means something here. Such a role counts for this question alone.
-    fn subject(&self, asker: &Asker<'_>) -> Option<Subject> {
+    pub(super) fn subject(&self, asker: &Asker<'_>) -> Option<Subject> {
         let (platform, id) = (asker.thread.platform.as_str(), asker.actor.id.as_str());
         match asker.actor.kind {
             ActorKind::Human => self.human(platform, id, self.directory.platform_roles.of(asker)),
@@ -290,8 +290,8 @@ impl Rights for Access {
                 let act = Act::Request { kind: *kind, tool: tool.clone().unwrap_or_default() };
                 ask(act, on.as_ref().map(|id| (id, labels.as_slice())))
             }
-            Right::Decide { risk, on, is_requester } => {
-                ask(Act::Decide { risk: *risk, is_requester: *is_requester }, Some((on, &[])))
+            Right::Decide { risk, on, is_requester, labels } => {
+                ask(Act::Decide { risk: *risk, is_requester: *is_requester }, Some((on, labels)))
             }
             Right::Acknowledge => ask(Act::Acknowledge, None),
             Right::Declare => ask(Act::Declare, None),
@@ -305,17 +305,41 @@ impl Rights for Access {
         self.judge(asker, &Act::DecideAlone { risk }, None)
     }
 
+    /// The room's entry must list it, the environment must be one for that whichever way it is looked at, and the policies
+    /// must permit it to who asks.
+    fn acts_alone(&self, asker: &Asker<'_>, call: &str, (id, found): (&ResourceId, &[String]), risk: Risk) -> bool {
+        let (platform, room) = (asker.thread.platform.as_str(), asker.thread.conversation.as_str());
+        let places = &self.directory.places;
+        let listed = |found: &[String]| places.is_alone(platform, room, call, places.environment(id, found));
+        listed(&[])
+            && listed(found)
+            && self.judge(asker, &Act::Alone { risk, tool: call.to_owned() }, Some((id, found)))
+    }
+
     fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
         let Some(subject) = self.subject(asker) else { return Vec::new() };
         subject.is_owner.then(|| OWNER.to_owned()).into_iter().chain(subject.who.roles).collect()
     }
 
-    /// A name has no colon in it, so that an unknown account is never taken for a person.
-    fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        match self.whose(platform.as_str(), actor.id.as_str()) {
-            Some(at) => self.directory.principals.get(at).map(|one| one.name.clone()).unwrap_or_default(),
-            None => format!("{platform}:{}", actor.id),
-        }
+    fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
+        let at = match actor.kind {
+            ActorKind::Human => self.whose(platform.as_str(), actor.id.as_str()),
+            ActorKind::Service => self.directory.service(actor.id.as_str()),
+            ActorKind::Bot
+            | ActorKind::Webhook
+            | ActorKind::AnonymousAdmin
+            | ActorKind::ChannelPost
+            | ActorKind::Bridge => None,
+        };
+        self.directory.principals.get(at?).map(|one| one.name.clone())
+    }
+
+    fn terms(&self, about: &TermsAbout<'_>) -> Terms {
+        self.directory.approvals.terms(about, &self.thing(about.target, &[]), &self.thing(about.target, about.labels))
+    }
+
+    fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
+        self.subject(asker).is_some_and(|subject| subject.who.groups.contains(group))
     }
 
     fn people(&self) -> &dyn People {

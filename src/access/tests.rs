@@ -2,11 +2,13 @@
 //! refused, and the set that stays. The real binary's side is in `tests/it/policy.rs`.
 
 mod any_order;
+mod autonomous;
 mod conformance;
 mod identity;
 mod platform_roles;
 mod refused;
 mod table;
+mod terms;
 
 use std::path::Path;
 
@@ -123,7 +125,7 @@ fn request(kind: ToolKind, on: &str, labels: &[&str]) -> Right {
 }
 
 fn decide(risk: Risk, on: &str) -> Right {
-    Right::Decide { risk, on: on.parse().expect("an id"), is_requester: false }
+    Right::Decide { risk, on: on.parse().expect("an id"), is_requester: false, labels: Vec::new() }
 }
 
 const VERA: &str = "100000000000000001";
@@ -186,7 +188,8 @@ fn a_removed_account_is_nobody_from_the_next_set_on() {
     let home = tempfile::tempdir().expect("a folder for the test");
     let path = home.path().join("access.toml");
     std::fs::write(&path, FILE).expect("it can be written");
-    let live = LiveAccess::open(Sources { file: Some(path.clone()), policies: None }, None).expect("it is sound");
+    let live = LiveAccess::open(Sources { file: Some(path.clone()), policies: None, ..Sources::default() }, None)
+        .expect("it is sound");
     let may = || live.may(&Asker::at(&human("2002"), &room("telegram", "main")), &Right::Talk);
     assert!(may());
     std::fs::write(&path, FILE.replace("\"telegram:2002\", ", "")).expect("it can be written");
@@ -206,7 +209,10 @@ fn a_set_that_is_not_sound_leaves_the_one_before() {
     std::fs::create_dir(&policies).expect("a folder can be made");
     write(&file, FILE);
     write(&policies.join("own.cedar"), "forbid (principal, action == Action::\"declare\", resource);");
-    let live = LiveAccess::open(Sources { file: Some(file.clone()), policies: Some(policies.clone()) }, None);
+    let live = LiveAccess::open(
+        Sources { file: Some(file.clone()), policies: Some(policies.clone()), ..Sources::default() },
+        None,
+    );
     let live = live.expect("it is sound");
     let may = |right: &Right| live.may(&Asker::at(&human(OTTO), &room("discord", "main")), right);
     assert_eq!(live.reload(), Ok(false), "nothing changed");
@@ -338,6 +344,7 @@ fn acts() -> Vec<Act> {
         Act::Request { kind: ToolKind::Read, tool: String::new() },
         Act::Decide { risk, is_requester: true },
         Act::DecideAlone { risk },
+        Act::Alone { risk, tool: "lab.act".to_owned() },
         Act::Acknowledge,
         Act::Declare,
         Act::Grant,
@@ -382,8 +389,12 @@ fn the_tool_and_the_requester_reach_the_policies() {
     assert!(access.may(&Asker::at(&human(OTTO), &here), &by("host_process.stop")));
     assert!(!access.may(&Asker::at(&human(OTTO), &here), &by("host_process.signal")));
     let anna = human("100000000000000003");
-    let decides =
-        |is_requester| Right::Decide { risk: Risk::High, on: "host:web-1".parse().expect("an id"), is_requester };
+    let decides = |is_requester| Right::Decide {
+        risk: Risk::High,
+        on: "host:web-1".parse().expect("an id"),
+        is_requester,
+        labels: Vec::new(),
+    };
     assert!(access.may(&Asker::at(&anna, &here), &decides(false)));
     assert!(!access.may(&Asker::at(&anna, &here), &decides(true)));
 }
@@ -399,6 +410,30 @@ fn a_second_account_is_no_second_person() {
     assert!(!same(OTTO, VERA, "discord"));
     assert!(!same(OTTO, "100000000000000022", "telegram"), "the ids are of another platform");
     assert!(!same("unknown", "other", "discord"), "two who are nobody are two");
+}
+
+#[test]
+fn a_person_has_one_name_on_every_platform_and_whoever_asks_for_it() {
+    let directory = tempfile::tempdir().expect("a folder for the test");
+    let file = directory.path().join("access.toml");
+    std::fs::write(&file, FILE).expect("writable");
+    let live = LiveAccess::open(Sources { file: Some(file), policies: None, ..Sources::default() }, None)
+        .expect("it is sound");
+    let access = access();
+    let rows = [
+        (human(OTTO), "discord", Some("otto")),
+        (human("100000000000000022"), "discord", Some("otto")),
+        (human("100000000000000022"), "telegram", None),
+        (human("unknown"), "discord", None),
+        (actor("nightly", ActorKind::Service), "discord", Some("nightly")),
+        (human("nightly"), "discord", None),
+        (actor(OTTO, ActorKind::Bot), "discord", None),
+    ];
+    for (who, platform, name) in rows {
+        let here = room(platform, "main");
+        assert_eq!(access.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}");
+        assert_eq!(live.name(&here.platform, &who).as_deref(), name, "{who:?} on {platform}, live");
+    }
 }
 
 proptest! {

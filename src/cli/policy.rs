@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use countersign_core::signal::{ActorId, Platform};
 use serde_json::json;
 
-use super::setup::{access_sources, configuration};
+use super::setup::{access_sources, configuration, load_tools};
 use super::{Failed, RunArgs};
 use crate::access::{AccessError, Checked, OsUser, Owner, Sources, check};
 
@@ -50,7 +50,8 @@ fn prepare(args: &RunArgs) -> Result<(Sources, Owner), Failed> {
     let (config, _) = configuration(args).map_err(Failed::Usage)?;
     let user = OsUser::of_this_process().map_err(Failed::Internal)?;
     let owner = Owner::new(Platform::new("console"), ActorId::new(format!("uid:{}", user.uid)));
-    Ok((access_sources(&config), owner))
+    let registry = load_tools(&config).map_err(Failed::Usage)?;
+    Ok((access_sources(&config, &registry), owner))
 }
 
 fn report(args: &RunArgs, sources: &Sources, checked: Result<Checked, AccessError>) -> Result<(), Failed> {

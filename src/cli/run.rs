@@ -49,7 +49,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
     let setup = Setup::read(args)?;
     // Read here only to be refused here: before anything is made.
-    access_sources(&setup.config).access(None)?;
+    access_sources(&setup.config, &setup.registry).access(None)?;
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
     let user = OsUser::of_this_process()?;
     let lock = lock_data_dir(&setup.data_dir)?;
@@ -81,15 +81,22 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
     let health = Arc::clone(&spokes);
     let (platform, person) = wired.console_owner.clone();
-    let access = LiveAccess::open(access_sources(&prepared.setup.config), Some(Owner::new(platform, person)));
+    let access = LiveAccess::open(
+        access_sources(&prepared.setup.config, &prepared.setup.registry),
+        Some(Owner::new(platform, person)),
+    );
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
     let elsewhere = adapters.iter().any(|adapter| adapter.platform() != wired.console_owner.0);
-    if let Some(line) = how_to_begin(elsewhere, &access_sources(&prepared.setup.config), access.snapshot().counts().0) {
+    if let Some(line) = how_to_begin(
+        elsewhere,
+        &access_sources(&prepared.setup.config, &prepared.setup.registry),
+        access.snapshot().counts().0,
+    ) {
         super::say(&line);
     }
     let following = tokio::spawn(access.clone().follow_files());
-    let world =
-        prepared.setup.world(Box::new(access), Box::new(move || health.health().into_iter().map(status).collect()));
+    let spokes_view = Box::new(move || health.health().into_iter().map(status).collect());
+    let world = prepared.setup.world(Box::new(access.clone()), Box::new(access), spokes_view);
     let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max, watch });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
@@ -208,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_chat_platform_without_people_is_told_how_to_begin() {
-        let file = |name: &str| Sources { file: Some(name.into()), policies: None };
+        let file = |name: &str| Sources { file: Some(name.into()), policies: None, ..Sources::default() };
         assert_eq!(how_to_begin(false, &Sources::default(), 0), None, "the console alone");
         assert_eq!(how_to_begin(true, &file("a.toml"), 1), None);
         assert_eq!(how_to_begin(true, &Sources::default(), 0).as_deref(), Some(HOW_TO_BEGIN));

@@ -13,7 +13,7 @@ use countersign_core::secrets::Mask;
 use countersign_core::tool::Registry;
 
 use super::RunArgs;
-use crate::access::Sources;
+use crate::access::{Declared, Rates, Sources, WhoIs};
 use crate::config::{Config, LoadOptions, Override};
 use crate::engine::{SpokesView, World};
 use crate::telemetry;
@@ -47,8 +47,9 @@ pub(super) fn configuration(args: &RunArgs) -> anyhow::Result<(Config, LoadOptio
 }
 
 /// Where rights come from.
-pub(super) fn access_sources(config: &Config) -> Sources {
-    Sources { file: config.access.file.clone(), policies: config.access.policies.clone() }
+pub(super) fn access_sources(config: &Config, registry: &Registry) -> Sources {
+    let (file, policies) = (config.access.file.clone(), config.access.policies.clone());
+    Sources { file, policies, declared: Declared::new(registry) }
 }
 
 impl Setup {
@@ -67,8 +68,9 @@ impl Setup {
         Ok(Self { config, data_dir, own, mask, registry, intents, commands })
     }
 
-    /// The world, for these rights.
-    pub(super) fn world(&self, rights: Box<dyn Rights>, spokes: SpokesView) -> World {
+    /// The world, for these rights and the people that they know.
+    pub(super) fn world(&self, rights: Box<dyn Rights>, people: Box<dyn WhoIs>, spokes: SpokesView) -> World {
+        let budgets = self.config.budget.budgets().expect("invariant: a configuration is validated when it is loaded");
         let limits = &self.config.limits;
         let routes = usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX);
         World {
@@ -83,12 +85,14 @@ impl Setup {
                 permit_ms: u64::from(limits.permit_seconds) * 1000,
                 egress_allowed: Vec::new(),
             },
+            budgets,
             own: own_deployment(&self.own),
             vault: Vault::default(),
             mask: Arc::clone(&self.mask),
             commands: self.commands.clone(),
             spokes,
             exact: RwLock::new(ExactRoutes::new(routes)),
+            rates: Rates::new(&self.config.rates, people),
             ledger: RwLock::default(),
         }
     }
@@ -120,7 +124,8 @@ fn own_deployment(own: &[PathBuf]) -> OwnDeployment {
     OwnDeployment { paths: own.iter().cloned().chain(real).collect(), resources: Vec::new() }
 }
 
-fn load_tools(config: &Config) -> anyhow::Result<Registry> {
+/// The built-in declarations, and the team's own. Reads files.
+pub(super) fn load_tools(config: &Config) -> anyhow::Result<Registry> {
     let mut files: Vec<(String, String)> =
         TOOLS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     if let Some(dir) = &config.tools.dir {

@@ -4,6 +4,7 @@
 use countersign_core::text;
 use figment::value::{Dict, Value};
 
+use super::rates::{Rate, Rates};
 use super::sections::{Config, Spoke};
 
 /// Stands in a known key for a name that the operator chooses.
@@ -12,7 +13,8 @@ const ANY: &str = "NAME";
 /// Every key, dotted, with `NAME` for a chosen name: `spokes.NAME.enabled`.
 pub(super) fn known() -> Vec<String> {
     let spokes = [(ANY.to_owned(), Spoke::default())].into();
-    let config = Config { spokes, ..Config::default() };
+    let rates = Rates { role: [(ANY.to_owned(), Rate::default())].into(), ..Rates::default() };
+    let config = Config { rates, spokes, ..Config::default() };
     let value = Value::serialize(&config).expect("invariant: a configuration is plain data");
     let mut keys = Vec::new();
     leaves("", &value, &mut keys);

@@ -1,17 +1,21 @@
 //! The configuration: its sections with their defaults, and where they come from. The first that gives a key wins: command
 //! line, environment, `.env`, file, default. Nothing here acts on a value; each room takes its own section.
 
+mod budget;
 mod data;
 mod database;
 mod error;
 mod keys;
 mod load;
+mod rates;
 mod secret;
 mod sections;
 mod source;
 
+pub use budget::Budget;
 pub use data::{DataLock, lock_data_dir};
 pub use error::{ConfigError, Line, Problem};
 pub use load::{LoadOptions, Override};
+pub use rates::{Rate, Rates};
 pub use secret::Secret;
 pub use sections::{Access, Config, Intents, Limits, Log, LogFormat, Metrics, Spoke, Store, Tools};

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
+use super::budget::Budget;
 use super::data;
 use super::database;
 use super::error::{ConfigError, Problem};
+use super::rates::Rates;
 use super::secret::Secret;
 use crate::store::{StoreError, sqlite_url};
 
@@ -26,6 +28,10 @@ pub struct Config {
     pub metrics: Metrics,
     /// What bounds one request and one thread.
     pub limits: Limits,
+    /// How much of the bot somebody may have.
+    pub rates: Rates,
+    /// How many tokens and how much money may be used a day.
+    pub budget: Budget,
     /// Tool servers by name. The built-in ones of this build are always in it.
     pub spokes: BTreeMap<String, Spoke>,
     /// The team's own intents.
@@ -45,6 +51,8 @@ impl Default for Config {
             log: Log::default(),
             metrics: Metrics::default(),
             limits: Limits::default(),
+            rates: Rates::default(),
+            budget: Budget::default(),
             spokes: BTreeMap::new(),
             intents: Intents::default(),
             commands: Commands::default(),
@@ -70,6 +78,8 @@ impl Config {
         self.log.validate()?;
         self.metrics.validate()?;
         self.limits.validate()?;
+        self.rates.validate()?;
+        self.budget.budgets()?;
         self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
     }
 

@@ -166,6 +166,9 @@ fn plain(kind: &Kind) -> String {
 fn plain_expected(expected: &str) -> &str {
     match expected {
         "u32" => "a whole number from 0 to 4294967295",
+        "u64" => "a whole number",
+        "u8" => "a whole number from 0 to 255",
+        "a string" => "text in quotes",
         "a boolean" => "true or false",
         "a sequence" => "a list",
         "path string" => "a path in quotes",

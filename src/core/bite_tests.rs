@@ -182,6 +182,7 @@ fn post_refused_by(world: &mut World, post: Outgoing, carrying: Option<&PlanId>)
     let (asked, budget, now) = (signal("s", "ann", "x"), Budget::default(), world.now());
     let state = &world.state;
     let ctx = Ctx {
+        spent: None,
         env: world.env(),
         now,
         signal: &asked,
@@ -371,6 +372,7 @@ fn what_is_refused_is_recorded_first() -> Held {
                     | Effect::Audit(_)
                     | Effect::File(_)
                     | Effect::Move(_)
+                    | Effect::Spend(_)
                     | Effect::Keep(_)
                     | Effect::Remember { .. }
                     | Effect::Wake { .. }

@@ -8,6 +8,7 @@ use crate::ledger::Change;
 use crate::port::Outgoing;
 use crate::route::Route;
 use crate::signal::{Actor, CallId, Mono, Signal, SignalId, ThreadKey};
+use crate::usage::{Origin, Spend, Usage};
 
 /// What can happen to a thread.
 #[derive(Clone, Debug)]
@@ -28,6 +29,16 @@ pub enum Input {
     },
     /// The time of a request is over.
     Deadline(SignalId),
+    /// A turn of a model, or a rule that asked one, is over and has used this. Said also where its request has ended: it was
+    /// used all the same.
+    Used {
+        /// What it was for.
+        signal: Box<Signal>,
+        /// Who thought of it.
+        by: Origin,
+        /// How much.
+        usage: Usage,
+    },
     /// What the store holds of this thread's plans: when the thread begins, and before a decision about a plan that it
     /// does not know.
     Filed(Vec<Filed>),
@@ -70,6 +81,8 @@ pub enum Effect {
     /// Move a plan: a compare-and-set in the step's transaction, committed FULL. Where it does not change exactly one row
     /// nothing of the step is done, and the thread hears [`Input::Lost`] or [`Input::Held`].
     Move(Box<Move>),
+    /// Count what was used, in the step's transaction.
+    Spend(Box<Spend>),
     /// Change a row of the ledger: a compare-and-set in the step's transaction. Where it cannot be made nothing of the
     /// step is done, and the thread hears [`Input::Overtaken`]. Never without an audit row in the same step.
     Keep(Box<Change>),
@@ -107,7 +120,7 @@ pub enum Ending {
     Answered,
     /// With a notice that it was interrupted.
     Interrupted,
-    /// Too deep: dropped, counted and logged.
+    /// Too deep, counted and logged; or a change of a message that nothing waits for. Nothing was said.
     Dropped,
 }
 
@@ -125,7 +138,8 @@ impl Ending {
 /// One audit row (invariant 9). No secrets: texts are masked before they come here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
-    /// `called`, `refused`, `dropped`, `reset`; of a plan, what became of it: `proposed`, `approved`, `executing`, ...
+    /// `called`, `refused`, `dropped`, `reset`; of a plan, what became of it: `proposed`, `voted`, `reminded`, `escalated`,
+    /// `approved`, `executing`, ...
     pub what: &'static str,
     /// Which signal.
     pub signal: SignalId,

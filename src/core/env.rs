@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use crate::command::Tables;
 use crate::ledger::Ledger;
 use crate::port::{Rights, Similarity};
+use crate::rate::Allowance;
 use crate::route::{ExactRoutes, Intents};
 use crate::secrets::Mask;
 use crate::tool::Registry;
+use crate::usage::{Budgets, Spent};
 
 /// Everything outside that a step may look at.
 #[derive(Clone, Copy)]
@@ -28,6 +30,10 @@ pub struct Env<'a> {
     pub similarity: &'a dyn Similarity,
     /// Numbers from the configuration.
     pub limits: &'a Limits,
+    /// How many tokens and how much money a day.
+    pub budgets: &'a Budgets,
+    /// What was used today by those who pay for this step's request; none where nobody can say.
+    pub spent: Option<&'a Spent>,
     /// What belongs to the bot itself.
     pub own: &'a OwnDeployment,
     /// The credentials that tools need.
@@ -38,6 +44,8 @@ pub struct Env<'a> {
     pub commands: &'a Tables,
     /// How the tool servers do, for `status`.
     pub spokes: &'a [SpokeStatus],
+    /// How much the one who asks may still have. What is not in it is not limited.
+    pub allowances: &'a [Allowance],
 }
 
 /// Limits that the configuration may set. The defaults are those of REQUIREMENTS.md section 2, C-13.

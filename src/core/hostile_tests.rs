@@ -345,6 +345,7 @@ impl Siege {
                 }
                 Effect::File(_)
                 | Effect::Move(_)
+                | Effect::Spend(_)
                 | Effect::Keep(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }

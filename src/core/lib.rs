@@ -15,14 +15,18 @@
 //! 3. **No second write and no final answer while a write is unverified.** Verified means: a fresh read, after the write,
 //!    of the same target. Held by `an_unverified_write_blocks_the_next_write_and_no_read`, `no_reset_and_no_age_ends_an_unverified_write`,
 //!    `a_read_of_something_else_does_not_verify`, `one_target_has_one_change_at_a_time`,
-//!    `any_order_of_events_leaves_every_plan_legal`.
+//!    `any_order_of_events_leaves_every_plan_legal`, `what_belongs_to_a_plan_is_held_to_no_limit`.
 //! 4. **Nobody approves what they may not approve, and nobody approves it for them.** The clicker's own rights decide, at
 //!    the click; an approval binds one frozen plan by digest, is used once, and expires.
+//!    What was allowed beforehand is a countersignature, too: for exactly what was seen then.
 //!    Held by `the_wrong_people_and_the_wrong_words_leave_a_plan_waiting`, `what_drifted_is_refused_and_shown`,
+//!    `whatever_differs_is_asked_for_as_always`, `what_cannot_be_allowed_beforehand_is_refused_and_decides_nothing`,
 //!    `a_plan_expires_by_either_clock_and_its_time_is_not_extended_by_a_restart`,
+//!    `two_people_countersign_and_the_second_one_carries_it_out`, `ac_13_a_right_that_is_gone_at_the_click_decides_nothing`,
 //!    `any_order_of_events_leaves_every_plan_legal`.
 //! 5. **Refusals never wear a gate down.** The hundredth attempt meets the same rule as the first.
 //!    Held by `the_hundredth_attempt_meets_the_same_rule_as_the_first`, `refusals_never_wear_the_gate_down`,
+//!    `the_hundredth_use_meets_the_same_rule_as_the_first`,
 //!    `each_invariant_holds_and_is_missed_when_it_is_broken`.
 //! 6. **Reads are never blocked by a pending or unverified write.**
 //!    Held by `an_unverified_write_blocks_the_next_write_and_no_read`,
@@ -51,8 +55,10 @@
 pub mod signal;
 pub mod resource;
 pub mod proposal;
+pub mod usage;
 pub mod envelope;
 pub mod tool;
+pub mod rate;
 pub mod env;
 pub mod port;
 pub mod route;

@@ -3,72 +3,20 @@
 
 use serde_json::json;
 
-use crate::approval::{Filed, Outcome, PlanId, PlanState};
+use crate::approval::{Outcome, PlanId, PlanState};
 use crate::effect::Input;
 use crate::envelope::{Code, Details, Envelope};
 use crate::gate::ToolCall;
 use crate::port::CardChoice;
-use crate::signal::{Actor, ActorId, ActorKind, OURSELVES, Payload, Signal};
+use crate::signal::{ActorKind, Payload, Signal};
+use crate::testkit::scene::{asked, due, newest, plainly, presses, restarted, says, state, writes};
 use crate::testkit::{Told, World, signal, thread_key};
-
-/// Asks for a restart and returns its plan.
-fn asked(world: &mut World) -> PlanId {
-    let told = world.say("restart nginx");
-    assert!(told.said.contains("Countersign this? restart nginx"), "{}", told.said);
-    newest(world).id().clone()
-}
-
-fn newest(world: &World) -> Filed {
-    // Here an id is the number of its step, so that the last one is the newest.
-    world.files.rows.values().next_back().expect("a plan").clone()
-}
-
-fn state(world: &World, plan: &PlanId) -> PlanState {
-    world.files.rows.get(plan).expect("filed").state()
-}
-
-/// What the service is after a restart.
-fn restarted(world: &mut World) {
-    world.answers("lab_control.restart", json!({ "done": true }));
-    world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "running", "run": "2" }));
-}
-
-fn says(world: &mut World, actor: &str, text: &str) -> Told {
-    let id = format!("{actor}-{}", world.now().seed);
-    world.hear(signal(&id, actor, text))
-}
-
-fn presses(world: &mut World, actor: &str, plan: &PlanId, choice: CardChoice) -> Told {
-    let digest = world.files.rows.get(plan).expect("filed").frozen.digest().clone();
-    let id = format!("{actor}-{}", world.now().seed);
-    let payload = Payload::Decision { plan: plan.clone(), digest, choice, reason: String::new() };
-    world.hear(Signal { payload, ..signal(&id, actor, "") })
-}
-
-fn due(world: &mut World, plan: &PlanId) -> Told {
-    let id = format!("due-{}", world.now().seed);
-    let actor = Actor { id: ActorId::new(OURSELVES), kind: ActorKind::Service, display: OURSELVES.to_owned() };
-    world.hear(Signal { payload: Payload::Due { plan: plan.clone() }, actor, depth: 1, ..signal(&id, "", "") })
-}
-
-fn writes(told: &Told) -> Vec<&ToolCall> {
-    told.calls.iter().filter(|call| call.warrant.is_some()).collect()
-}
-
-/// The plan's id and digest are random; texts are compared without them.
-fn plain(told: &Told, world: &World) -> String {
-    let mut said = told.said.clone();
-    for filed in world.files.rows.values() {
-        said = said.replace(filed.id().as_str(), "PLAN").replace(filed.frozen.digest().short(), "DIGEST");
-    }
-    said
-}
 
 #[test]
 fn a_change_is_asked_for_countersigned_done_and_verified() {
     let mut world = World::with_fleet();
     let told = world.say("restart nginx");
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     ? Countersign this? restart nginx
     Does: lab_control.restart
     To: service:web-1:nginx
@@ -83,7 +31,7 @@ fn a_change_is_asked_for_countersigned_done_and_verified() {
     let plan = newest(&world).id().clone();
     restarted(&mut world);
     let told = says(&mut world, "bob", &format!("approve {plan}"));
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     Done and verified: restart nginx. A fresh read shows what was expected.
     state: running (as expected)
     run: 2 (as expected)
@@ -100,7 +48,7 @@ fn what_is_protected_gets_no_card() {
         resource.attrs.insert("protected".to_owned(), "the bot itself".to_owned());
     }
     let told = world.say("restart nginx");
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: `nginx` is the bot itself; it is never changed from a chat.
     (ACTION_NOT_ALLOWED, gate `resolution`)
     "#);
@@ -113,10 +61,10 @@ fn a_denied_plan_is_never_carried_out() {
     let mut world = World::with_fleet();
     let plan = asked(&mut world);
     let told = says(&mut world, "bob", &format!("deny {plan} Not during the sale"));
-    insta::assert_snapshot!(plain(&told, &world), @"Denied: restart nginx. Reason: Not during the sale. Nothing was changed.");
+    insta::assert_snapshot!(plainly(&told, &world), @"Denied: restart nginx. Reason: Not during the sale. Nothing was changed.");
     restarted(&mut world);
     let told = says(&mut world, "bob", &format!("approve {plan}"));
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: This plan is denied already.
     (FSM_BLOCKED, gate `decision`)
     bob decided it at 2023-11-14 22:13:20 UTC: Not during the sale.
@@ -132,7 +80,7 @@ fn a_second_click_does_nothing_and_says_what_happened() {
     assert_eq!(writes(&presses(&mut world, "bob", &plan, CardChoice::Approve)).len(), 1);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
     assert!(writes(&told).is_empty());
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: This plan was carried out already: done and verified.
     (FSM_BLOCKED, gate `decision`)
     bob decided it at 2023-11-14 22:13:20 UTC.
@@ -156,7 +104,7 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     .map(|(who, words)| {
         let told = says(&mut world, who, &words);
         assert!(writes(&told).is_empty() && told.calls.is_empty(), "{words}");
-        plain(&told, &world)
+        plainly(&told, &world)
     })
     .collect();
     insta::assert_snapshot!(told.join("---\n"), @r#"
@@ -228,7 +176,7 @@ fn what_drifted_is_refused_and_shown() {
         }
     }
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: Not done: restart nginx.
     Its run was 1 when the plan was made and is 7 now.
     (DRIFTED, gate `carry`)
@@ -238,7 +186,7 @@ fn what_drifted_is_refused_and_shown() {
     let plan = asked(&mut world);
     world.script.resources.retain(|resource| resource.name != "nginx");
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: Not done: restart nginx.
     `nginx` is not there any more, or is another one now.
     (DRIFTED, gate `carry`)
@@ -257,7 +205,7 @@ fn a_plan_expires_by_either_clock_and_its_time_is_not_extended_by_a_restart() {
     assert!(due(&mut world, &plan).said.is_empty(), "not yet");
     world.pass(1);
     let told = due(&mut world, &plan);
-    insta::assert_snapshot!(plain(&told, &world), @"Expired: restart nginx. Nobody decided in time. Nothing was changed. Ask again if it is still wanted.");
+    insta::assert_snapshot!(plainly(&told, &world), @"Expired: restart nginx. Nobody decided in time. Nothing was changed. Ask again if it is still wanted.");
     assert_eq!(state(&world, &plan), PlanState::Expired);
     // A clock that is set back gives no more time.
     let plan = asked(&mut world);
@@ -275,7 +223,7 @@ fn a_change_that_did_not_take_is_told_as_it_is() {
     world.answers("lab_control.restart", json!({ "done": true }));
     world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "stopped", "run": "2" }));
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
     state: stopped, expected running
     run: 2 (as expected)
@@ -284,7 +232,7 @@ fn a_change_that_did_not_take_is_told_as_it_is() {
     assert!(!told.said.contains("Done and verified"));
     // A late click hears the same outcome.
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: This plan was carried out already, and not as planned: a fresh read showed something else than was expected.
     (FSM_BLOCKED, gate `decision`)
     bob decided it at 2023-11-14 22:13:20 UTC.
@@ -308,7 +256,7 @@ fn a_change_that_takes_its_time_is_looked_at_again_before_it_is_called_a_failure
     restarted(&mut world);
     world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "starting", "run": "2" }));
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     Not yet: restart nginx. A fresh read shows something else than was expected.
     state: starting, expected running
     run: 2 (as expected)
@@ -354,7 +302,7 @@ fn looking_again_has_an_end() {
     let failed = Envelope::failed(Code::ExecutionFailed, "exit code 1", false, Details::default());
     world.script.answers.insert("lab_control.restart".to_owned(), failed);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
     state: running (as expected)
     run: 1, expected another than 1
@@ -378,19 +326,19 @@ fn what_cannot_be_read_stays_unverified_until_it_can() {
     restarted(&mut world);
     unreachable_read(&mut world);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     failed: Not verified: restart nginx. Its target could not be read: the tool server is down
     Nothing else is changed in this thread until it can be read. I try again at 2023-11-14 22:13:30 UTC, or type `verify`.
     "#);
     assert_eq!(state(&world, &plan), PlanState::Unverified);
-    insta::assert_snapshot!(plain(&world.say("edit nginx: b"), &world), @r#"
+    insta::assert_snapshot!(plainly(&world.say("edit nginx: b"), &world), @r#"
     refused: `lab_control.restart` on `service:web-1:nginx` is not verified yet.
     (FSM_BLOCKED, gate `workflow`)
     What to do: type `verify`; no other look ends this.
     "#);
     // Nothing else is changed, the click is not used up, reading goes on and says what is open, and no reset ends it.
     let told = presses(&mut world, "bob", &other, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: `lab_control.restart` on `service:web-1:nginx` is not verified yet; this plan goes on waiting.
     (FSM_BLOCKED, gate `decision`)
     What to do: type `verify`, then approve again.
@@ -406,7 +354,7 @@ fn what_cannot_be_read_stays_unverified_until_it_can() {
     world.pass(world.limits.plan_ms_max / 2);
     restarted(&mut world);
     let told = due(&mut world, &plan);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     Done and verified: restart nginx. A fresh read shows what was expected.
     state: running (as expected)
     run: 2 (as expected)
@@ -423,7 +371,7 @@ fn an_unknown_outcome_is_said_and_looked_at_only_when_it_can_no_longer_happen() 
     let silent = Envelope::failed(Code::Timeout, "no answer", false, details);
     world.script.answers.insert("lab_control.restart".to_owned(), silent);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @"failed: I do not know whether this was done: restart nginx. I was interrupted, or got no answer. I look at 2023-11-14 22:13:27 UTC, when it can no longer happen, and tell you. Until then nothing else is changed in this thread.");
+    insta::assert_snapshot!(plainly(&told, &world), @"failed: I do not know whether this was done: restart nginx. I was interrupted, or got no answer. I look at 2023-11-14 22:13:27 UTC, when it can no longer happen, and tell you. Until then nothing else is changed in this thread.");
     assert_eq!(state(&world, &plan), PlanState::Unknown);
     assert!(due(&mut world, &plan).calls.is_empty());
     insta::assert_snapshot!(world.say("verify").said, @"It may still be done until then, so a look now would prove nothing. I look at 2023-11-14 22:13:27 UTC.");
@@ -431,7 +379,7 @@ fn an_unknown_outcome_is_said_and_looked_at_only_when_it_can_no_longer_happen() 
     world.pass(7_000);
     world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "running", "run": "1" }));
     let told = due(&mut world, &plan);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
     state: running (as expected)
     run: 1, expected another than 1
@@ -446,7 +394,7 @@ fn what_the_tool_server_refuses_was_not_done() {
     let refused = Envelope::blocked(Code::PolicyBlocked, "the permit has expired", Details::default());
     world.script.answers.insert("lab_control.restart".to_owned(), refused);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: The permit has expired.
     (POLICY_BLOCKED, gate `spoke`)
     Nothing was changed.
@@ -486,7 +434,7 @@ fn a_process_that_ends_in_the_middle_is_taken_up_by_the_same_approval() {
     world.restart();
     let told = world.hear_again(click_of(&click, &plan, &world));
     assert!(told.calls.is_empty());
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     failed: You asked “approve PLAN” before I was restarted.
     I do not know whether this was done: restart nginx. I was interrupted, or got no answer. I look at 2023-11-14 22:13:27 UTC, when it can no longer happen, and tell you. Until then nothing else is changed in this thread.
     "#);
@@ -510,7 +458,7 @@ fn somebody_faster_wins_and_the_loser_is_told() {
     restarted(&mut world);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
     assert!(told.calls.is_empty());
-    insta::assert_snapshot!(plain(&told, &world), @"refused: Somebody else was faster: restart nginx is denied already.");
+    insta::assert_snapshot!(plainly(&told, &world), @"refused: Somebody else was faster: restart nginx is denied already.");
     assert!(world.state.fsm().can_final_answer() && !world.state.is_busy());
 }
 
@@ -529,7 +477,7 @@ fn one_target_has_one_change_at_a_time() {
     restarted(&mut world);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
     assert_eq!(state(&world, &plan), PlanState::Refused(Code::FsmBlocked));
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: Not done: restart nginx.
     Another change of the same target is not verified yet: plan PLAN.
     (FSM_BLOCKED, gate `in_flight`)
@@ -548,7 +496,7 @@ fn the_same_change_asked_twice_is_one_plan() {
     // Names are aligned by the longest, which has 7 columns with its colon and space; a phone has 40.
     let values = told.said.lines().filter_map(|line| line.split_once(": "));
     assert!(values.filter(|(name, _)| *name != "Plan").all(|(name, value)| name.len() <= 5 && value.len() <= 33));
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     Plan: restart nginx
     State: pending, risk medium
     By: ann
@@ -556,7 +504,7 @@ fn the_same_change_asked_twice_is_one_plan() {
     Id: PLAN
     "#);
     let told = says(&mut world, "ann", &format!("cancel {plan}"));
-    insta::assert_snapshot!(plain(&told, &world), @"Cancelled: restart nginx. Nothing was changed.");
+    insta::assert_snapshot!(plainly(&told, &world), @"Cancelled: restart nginx. Nothing was changed.");
     assert_eq!(state(&world, &plan), PlanState::Cancelled);
 }
 
@@ -585,14 +533,14 @@ fn a_preview_of_another_state_is_no_preview_of_this_plan() {
     let preview = |before: &str| json!({ "before": { "run": before }, "preview": "-a\n+b", "after": "sum" });
     world.answers("lab_read.preview", preview("7"));
     let told = world.say("edit nginx: b");
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     refused: Its run changed while the plan was made; ask again.
     (DRIFTED, gate `plan`)
     "#);
     assert!(world.files.rows.is_empty());
     world.answers("lab_read.preview", preview("1"));
     let told = world.say("edit nginx:   b  ");
-    insta::assert_snapshot!(plain(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r#"
     ? Countersign this? edit nginx
     Does: lab_control.edit
     To: service:web-1:nginx

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{Digest, Outcome, PlanId, Risk};
+use crate::approval::{Digest, Outcome, PlanId, Risk, Terms};
 use crate::gate::{Cleared, ToolCall};
 use crate::ledger::Ledger;
 use crate::people::{Nobody, People};
@@ -196,6 +196,12 @@ pub enum Admission {
     Duplicate,
     /// The thread's queue is full. Nothing was stored: tell the person, or hold the cursor.
     Busy,
+    /// It came over a limit, and that was said already. Nothing was stored, and the cursor may move on. The adapter may mark
+    /// the message, and says nothing more.
+    Limited {
+        /// Milliseconds until one more may be taken; 0 where nobody can say.
+        wait_ms: u64,
+    },
     /// The bot is stopping. Nothing was stored.
     Stopping,
 }
@@ -291,6 +297,8 @@ pub enum Right {
         on: ResourceId,
         /// Whether the same person asked for it.
         is_requester: bool,
+        /// What was found on its target, as `name=value`. Untrusted: it may restrict, and never permit.
+        labels: Vec<String>,
     },
     /// To take notice of an alert or an incident for everybody.
     Acknowledge,
@@ -309,6 +317,19 @@ impl Right {
     }
 }
 
+/// What the terms of a plan depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TermsAbout<'a> {
+    /// Its risk.
+    pub risk: Risk,
+    /// Its target.
+    pub target: &'a ResourceId,
+    /// What was found on the target, as `name=value`. Untrusted: it may only make the terms stricter.
+    pub labels: &'a [String],
+    /// What is called, as `tool.action`.
+    pub tool: &'a str,
+}
+
 /// Who may what. Pure: a snapshot of policies and roles. Fails closed.
 pub trait Rights: Send + Sync {
     /// Whether they may, here.
@@ -318,13 +339,35 @@ pub trait Rights: Send + Sync {
     /// recorded each time.
     fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool;
 
+    /// Whether the control level of the room lets them do this without anybody's countersignature: a call as
+    /// `tool.action`, a target with what was found on it as `name=value`, and its risk. Only the room's entry in the access
+    /// file can say so; nothing that is said in a chat ever does.
+    fn acts_alone(&self, _: &Asker<'_>, _call: &str, _on: (&ResourceId, &[String]), _: Risk) -> bool {
+        false
+    }
+
     /// Their roles, here, for `who`. An id alone says nothing: the same one may be somebody else elsewhere.
     fn roles(&self, asker: &Asker<'_>) -> Vec<String>;
 
-    /// Who an account belongs to: one name for all accounts of one person, so that a second account is no second pair of
-    /// eyes. An account that nobody is known by is somebody of its own.
+    /// The name of the person or of the service that this account belongs to; none where nobody known has it.
+    fn name(&self, _: &Platform, _: &Actor) -> Option<String> {
+        None
+    }
+
+    /// Who an account belongs to: one text for all accounts of one person, so that a second account is no second pair of
+    /// eyes. An account that nobody is known by is somebody of its own; no name has a colon in it.
     fn person(&self, platform: &Platform, actor: &Actor) -> String {
-        format!("{platform}:{}", actor.id)
+        self.name(platform, actor).unwrap_or_else(|| format!("{platform}:{}", actor.id))
+    }
+
+    /// What must come together before such a plan is approved, beside the right of each who countersigns.
+    fn terms(&self, _about: &TermsAbout<'_>) -> Terms {
+        Terms::default()
+    }
+
+    /// Whether somebody is in a group that terms name. Nobody is, where there are no groups.
+    fn is_in(&self, _asker: &Asker<'_>, _group: &str) -> bool {
+        false
     }
 
     /// Takes note of the accounts that were linked in chat. No I/O.

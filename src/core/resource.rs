@@ -156,6 +156,13 @@ pub struct Resource {
     pub attrs: BTreeMap<String, String>,
 }
 
+impl Resource {
+    /// What its discovery said about it, as `name=value`: untrusted, so that it may restrict and never permit.
+    pub fn labels(&self) -> Vec<String> {
+        self.attrs.iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,21 +1,25 @@
-//! Plans in a hostile world: sequences of clicks, expiries, restarts, crashes, clock jumps, drifts and deaths of the tool
-//! server, in any order, from a seed. Whatever happens, every plan moves along its table, is executed at most once
+//! Plans in a hostile world: sequences of clicks, votes, edits, expiries, reminders, escalations, changes of who may
+//! what, restarts, crashes, clock jumps, drifts and deaths of the tool server, in any order, from a seed. Whatever happens, every plan moves along its table, is executed at most once
 //! and never without clearance, and comes to an end. The world is in `sequence_tests/town.rs` and `spoke.rs`, what must
 //! hold in `ledger.rs`; single cases are told in `plan_tests.rs`.
 //!
 //! A failing sequence prints its seed and its operations. `SEQUENCES_SEED=that SEQUENCES=1` runs it alone, and
 //! `SEQUENCES=n` runs n of them instead of what the test runs by default.
 
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::approval::{Decided, Digest, Filed, Outcome, PlanId, PlanState};
+use crate::approval::{Circle, Decided, Digest, Escalation, Filed, Outcome, PlanId, PlanState, Terms, Vote};
 use crate::effect::Input;
 use crate::port::CardChoice;
-use crate::signal::{Actor, ActorId, ActorKind, OURSELVES, Payload, SignalId, Wall};
+use crate::signal::{Actor, ActorId, ActorKind, ConversationKind, OURSELVES, Payload, SignalId, Wall};
 use crate::testkit::{World, resource};
 
 #[path = "sequence_tests/dice.rs"]
 mod dice;
+#[path = "sequence_tests/grants.rs"]
+mod grants;
 #[path = "sequence_tests/ledger.rs"]
 mod ledger;
 #[path = "sequence_tests/op.rs"]
@@ -26,7 +30,7 @@ mod spoke;
 mod town;
 
 use dice::Dice;
-use ledger::Tally;
+use ledger::{Tally, counted, entitled, person};
 use op::{Op, Who, draw};
 use spoke::Manner;
 use town::Town;
@@ -55,6 +59,12 @@ fn happen(town: &mut Town<'_>, op: &Op) {
         Op::Type { seat, who, text } => say(town, *seat, who, text),
         Op::Say { seat, text } => say(town, *seat, "ann", text),
         Op::Due { plan, forged } => due(town, plan, *forged),
+        Op::Edit { plan, deleted } => edit(town, plan, *deleted),
+        Op::Lost { plan, forged } => ours(town, plan, *forged, Payload::Unreachable { plan: plan.clone() }),
+        Op::Bar { who } => toggle(&mut town.people.barred, who),
+        Op::Waive { who } => toggle(&mut town.people.alone, who),
+        Op::Join { who, group } => toggle(town.people.groups.entry((*group).to_owned()).or_default(), who),
+        Op::Rule { n } => town.people.terms = terms(*n),
         Op::Serve { nth, manner } => town.serve(*nth, *manner),
         Op::ServeAll => serve_all(town),
         Op::Orphan { nth, begins } => orphan(town, *nth, *begins),
@@ -77,6 +87,7 @@ fn happen(town: &mut Town<'_>, op: &Op) {
             }
         }
         Op::Panic { seat } => town.panic(*seat),
+        Op::Grants(op) => grants::happen(town, op),
     }
     town.pump();
 }
@@ -100,12 +111,45 @@ fn pressed(town: &mut Town<'_>, plan: &PlanId, who: Who, choice: CardChoice, (st
 }
 
 fn due(town: &mut Town<'_>, plan: &PlanId, forged: bool) {
+    ours(town, plan, forged, Payload::Due { plan: plan.clone() });
+}
+
+fn ours(town: &mut Town<'_>, plan: &PlanId, forged: bool, payload: Payload) {
     let seat = town.seat_of(plan);
     let (id, kind) = if forged { ("bob", ActorKind::Human) } else { (OURSELVES, ActorKind::Service) };
     town.accept(seat, id, |signal| {
         (signal.actor.kind, signal.depth) = (kind, 1);
-        signal.payload = Payload::Due { plan: plan.clone() };
+        signal.payload = payload;
     });
+}
+
+/// The message that asked for a plan is edited or deleted.
+fn edit(town: &mut Town<'_>, plan: &PlanId, deleted: bool) {
+    let (seat, asked) = (town.seat_of(plan), town.files.rows.get(plan).and_then(|row| row.frozen.plan().event.clone()));
+    let Some(event) = asked else { return };
+    town.accept(seat, "eve", |signal| {
+        signal.payload = if deleted { Payload::Deleted { event } } else { Payload::Edited { event } };
+    });
+}
+
+fn toggle(set: &mut BTreeSet<String>, who: &str) {
+    if !set.remove(who) {
+        set.insert(who.to_owned());
+    }
+}
+
+/// What a plan takes: nothing special, two people, or one or two of a group that is escalated.
+fn terms(n: usize) -> Terms {
+    let step = |after_ms: u64, group: &str| Escalation { after_ms, group: group.to_owned() };
+    let escalate = vec![step(4_000, "leads"), step(120_000, "heads")];
+    let circles = BTreeSet::from([Circle { group: "sre".to_owned(), escalate }]);
+    let two = NonZeroU32::new(2).expect("invariant: two");
+    match n % 4 {
+        0 => Terms::default(),
+        1 => Terms { quorum: two, ..Terms::default() },
+        2 => Terms { circles, remind_ms: Some(2_000), ..Terms::default() },
+        _ => Terms { quorum: two, circles, expires_ms: Some(300_000), remind_ms: Some(60_000) },
+    }
 }
 
 fn serve_all(town: &mut Town<'_>) {
@@ -176,16 +220,48 @@ fn moved_elsewhere(town: &mut Town<'_>, plan: &PlanId, to: PlanState) {
     }
     let asked = &row.frozen.plan().requester.id;
     let other = if asked.as_str() == "ann" { "bob" } else { "ann" };
-    let by = Actor { id: ActorId::new(other), kind: ActorKind::Human, display: other.to_owned() };
+    let by = somebody(other);
     let platform = row.frozen.plan().thread.platform.clone();
     let signal = SignalId::new("elsewhere");
-    let decided = Decided { platform, by, signal, at: wall, waiver: false, reason: String::new() };
+    let decided = Decided { platform, by, signal, at: wall, waiver: false, reason: String::new(), unasked: None };
+    let Some(votes) = (if to == PlanState::Approved { votes_elsewhere(town, row) } else { Some(Vec::new()) }) else {
+        return;
+    };
     town.moved_elsewhere(plan, |standing| {
         standing.state = to;
+        standing.votes.extend(votes);
         if to == PlanState::Approved {
             standing.decided = Some(decided);
         }
     });
+}
+
+fn somebody(name: &str) -> Actor {
+    Actor { id: ActorId::new(name), kind: ActorKind::Human, display: name.to_owned() }
+}
+
+/// What is still missing to approve a plan, given by whoever may; none where there are not enough of them, or no time.
+fn votes_elsewhere(town: &Town<'_>, row: &Filed) -> Option<Vec<Vote>> {
+    let (plan, standing) = (row.frozen.plan(), &row.standing);
+    let mut votes = standing.votes.clone();
+    for name in ["ann", "bob", "carol"] {
+        let (count, quorum) = counted(&town.people, plan, standing.level, &votes);
+        let is_new = votes.iter().all(|vote| person(&vote.by) != name) && person(&plan.requester) != name;
+        if count < quorum && is_new && entitled(&town.people, plan, standing.level, &somebody(name)) {
+            votes.push(Vote {
+                platform: plan.thread.platform.clone(),
+                by: somebody(name),
+                person: name.to_owned(),
+                roles: Vec::new(),
+                room: ConversationKind::Group,
+                signal: SignalId::new("elsewhere"),
+                at: Wall(town.wall),
+                waiver: false,
+            });
+        }
+    }
+    let (count, quorum) = counted(&town.people, plan, standing.level, &votes);
+    (count >= quorum && town.wall < plan.expires_at.0).then(|| votes.split_off(standing.votes.len()))
 }
 
 /// The dust settles: everything is served, time passes, and what is due is told. Nothing may be left.
@@ -273,6 +349,8 @@ struct Ground {
 /// The services that a spoke knows, as a discovery reports them, and every plan that can be asked for.
 fn ground() -> Ground {
     let mut world = World::with_fleet();
+    world.people.group("sre", &["ann", "bob"]);
+    world.people.group("leads", &["carol", "tom"]);
     world.script.resources = vec![resource("host:web-1", "web-1")];
     for name in ["nginx", "postgres"] {
         let mut service = resource(&format!("service:web-1:{name}"), name);
@@ -280,15 +358,19 @@ fn ground() -> Ground {
         world.script.resources.push(service);
     }
     let mut asked = Vec::new();
-    for n in 0..12_u64 {
+    for n in 0..32_u64 {
+        // Half of them take nothing special.
+        world.people.terms = terms(if n < 16 { 0 } else { usize::from(n % 4 > 0) + usize::from(n % 8 > 4) * 2 });
+        world.people.alone = BTreeSet::from_iter((n % 5 == 0).then(|| "ann".to_owned()));
         let (seat, who) = (usize::from(n % 4 > 1), if n % 2 == 0 { "ann" } else { "bob" });
-        let what = if n < 8 { "nginx" } else { "postgres" };
+        let what = if n % 3 > 0 { "nginx" } else { "postgres" };
         let mut tally = Tally::default();
         let mut town = Town::new(&world, n, &mut tally);
         say(&mut town, seat, who, &format!("restart {what}"));
         serve_all(&mut town);
         asked.extend(town.files.rows.into_values());
     }
+    world.people.terms = Terms::default();
     Ground { world, asked }
 }
 
@@ -350,6 +432,11 @@ fn nothing_was_left_out(tally: &Tally) {
         "cancelled",
         "refused",
         "failed",
+        "voted",
+        "approved by several",
+        "reminded",
+        "escalated",
+        "withdrawn",
         "executed",
         "executed as an orphan",
         "changes claimed",
@@ -357,7 +444,7 @@ fn nothing_was_left_out(tally: &Tally) {
         "lost",
         "held",
     ];
-    for what in reached {
+    for what in reached.into_iter().chain(grants::REACHED) {
         assert!(tally.of(what) > 0, "never happened: {what}");
     }
 }

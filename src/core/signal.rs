@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{Digest, PlanId};
 use crate::port::{Asker, CardChoice};
+use crate::rate::Allowance;
 
 /// Declares string newtypes that only the one who knows the platform creates, and everyone else treats as opaque.
 /// Because they are stored, changing their form is a migration.
@@ -211,6 +212,28 @@ pub enum Payload {
         /// Which plan.
         plan: PlanId,
     },
+    /// The engine's own: the card of a plan will never be delivered. No adapter makes one.
+    Unreachable {
+        /// Which plan.
+        plan: PlanId,
+    },
+    /// A message was edited, by whomever. What it says now is not read: it can only take back what was asked for with it,
+    /// whether the signal addresses the bot or not.
+    Edited {
+        /// The message, by the platform's id of the event that it came with.
+        event: EventId,
+    },
+    /// A message was deleted, by whomever. It can only take back what was asked for with it, like an edit.
+    Deleted {
+        /// The message, by the platform's id of the event that it came with.
+        event: EventId,
+    },
+    /// The engine's own, in the place of what was said: that came over a limit. What was said is not kept, so that nothing
+    /// can ever run it. No adapter makes one.
+    Limited {
+        /// Which limit.
+        over: Allowance,
+    },
 }
 
 /// The actor of the engine's own signals: nobody on any platform, and no right comes with it.
@@ -221,8 +244,21 @@ impl Payload {
     pub fn named_plan(&self) -> Option<PlanId> {
         match self {
             Self::Text { text } => text.split_whitespace().find_map(PlanId::parse),
-            Self::Decision { plan, .. } | Self::Due { plan } => Some(plan.clone()),
-            Self::Choice { .. } => None,
+            Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } => Some(plan.clone()),
+            Self::Choice { .. } | Self::Limited { .. } | Self::Edited { .. } | Self::Deleted { .. } => None,
+        }
+    }
+
+    /// The message that was edited or deleted, where it is about one.
+    pub const fn taken_back(&self) -> Option<&EventId> {
+        match self {
+            Self::Edited { event } | Self::Deleted { event } => Some(event),
+            Self::Text { .. }
+            | Self::Choice { .. }
+            | Self::Decision { .. }
+            | Self::Due { .. }
+            | Self::Unreachable { .. }
+            | Self::Limited { .. } => None,
         }
     }
 
@@ -233,7 +269,10 @@ impl Payload {
             Self::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
             Self::Decision { plan, choice: CardChoice::Approve, .. } => format!("approve {plan}"),
             Self::Decision { plan, choice: CardChoice::Deny, .. } => format!("deny {plan}"),
-            Self::Due { plan } => format!("look after plan {plan}"),
+            Self::Due { plan } | Self::Unreachable { plan } => format!("look after plan {plan}"),
+            Self::Edited { .. } => "a message was edited".to_owned(),
+            Self::Deleted { .. } => "a message was deleted".to_owned(),
+            Self::Limited { .. } => "a message that came too fast".to_owned(),
         }
     }
 }

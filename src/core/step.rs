@@ -5,13 +5,24 @@ use crate::effect::{Effect, Input};
 use crate::env::Env;
 use crate::signal::Now;
 use crate::thread::{
-    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_overtaken, perceive,
+    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_overtaken, on_used, perceive,
 };
 
 /// Moves one thread by one input. Pure: what it decides follows from its arguments alone.
 pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
     let mut turn = Turn::new(env, now, state);
     turn.state.resolved.expire(now.mono);
+    match input {
+        // The step before was not stored.
+        Input::Lost { .. } | Input::Held { .. } | Input::Overtaken(_) => turn.state.desk.undo_step(),
+        Input::Signal(_)
+        | Input::Again(_)
+        | Input::Interrupted(_)
+        | Input::Answer { .. }
+        | Input::Used { .. }
+        | Input::Filed(_)
+        | Input::Deadline(_) => turn.state.desk.begin_step(),
+    }
     match input {
         Input::Signal(signal) => perceive(&mut turn, *signal, false),
         Input::Again(signal) => perceive(&mut turn, *signal, true),
@@ -20,6 +31,7 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         Input::Filed(filed) => on_filed(&mut turn, filed),
         Input::Lost { signal, filed } => on_lost(&mut turn, *signal, &filed),
         Input::Held { signal, filed, by } => on_held(&mut turn, *signal, &filed, &by),
+        Input::Used { signal, by, usage } => on_used(&mut turn, &signal, by, usage),
         Input::Overtaken(signal) => on_overtaken(&mut turn, *signal),
         Input::Deadline(signal) => on_deadline(&mut turn, &signal),
     }
@@ -37,6 +49,22 @@ mod hostile;
 #[cfg(test)]
 #[path = "plan_tests.rs"]
 mod plans;
+
+#[cfg(test)]
+#[path = "grant_tests.rs"]
+mod grants;
+
+#[cfg(test)]
+#[path = "waiting_tests.rs"]
+mod waits;
+
+#[cfg(test)]
+#[path = "conformance_tests.rs"]
+mod conformance;
+
+#[cfg(test)]
+#[path = "limit_tests.rs"]
+mod limits;
 
 #[cfg(test)]
 #[path = "sequence_tests.rs"]

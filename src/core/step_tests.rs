@@ -148,7 +148,7 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
     Risk: medium
     Why: asked by ann: restart nginx
     Until: 2023-11-14 22:28:20 UTC
-    Plan: 00000000000000000000000000000003 (2628da706685)
+    Plan: 00000000000000000000000000000003 (ed4bdf61b663)
     [Approve, Deny]
     "#);
     assert!(told.counted.iter().any(|c| c.contains("gate_block_total") && c.contains("APPROVAL_REQUIRED")));
@@ -193,6 +193,7 @@ fn a_refusal_is_recorded_before_it_is_said() {
             | Effect::File(_)
             | Effect::Move(_)
             | Effect::Audit(_)
+            | Effect::Spend(_)
             | Effect::Keep(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
@@ -373,6 +374,26 @@ fn facts_are_learnt_and_told_without_looking_again() {
       inside: host:web-1
       status: running
     "#);
+}
+
+#[test]
+fn what_is_known_of_a_thing_is_told_to_those_alone_who_may_read_it() {
+    // PRE-01: rights first.
+    let mut world = World::with_fleet();
+    for resource in world.script.resources.iter_mut().filter(|resource| resource.name == "nginx") {
+        resource.attrs.insert("owner".to_owned(), "ann".to_owned());
+    }
+    world.say("status of nginx");
+    assert!(world.say("what do you know about nginx").said.contains("status: running"));
+    for (n, about) in ["nginx", "@@nginx"].into_iter().enumerate() {
+        let asked = signal(&format!("b{n}"), "bob", &format!("what do you know about {about}"));
+        let told = world.hear(asked).said;
+        assert_eq!(
+            told.trim_end(),
+            "nginx: nothing in this thread is called so. Ask which machine or service is meant.",
+            "{about}"
+        );
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use tracing::Instrument;
 
 use super::Engine;
 use super::worker::{Handle, Job, Worker};
+use crate::access::{Judged, Place};
 use crate::clock::{fresh_id, wall_now};
 
 /// A signal that was begun so often and never answered ends in a notice: a question that kills the process must not do so
@@ -35,17 +36,28 @@ impl Engine {
         if self.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
         }
-        if signal.addressed == Addressed::No {
+        if matches!(signal.payload, Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. }) {
+            anyhow::bail!("only the engine itself looks after plans and limits");
+        }
+        match signal.payload.taken_back() {
+            // What was never heard cannot be taken back; and what was is taken back in its own thread, wherever the platform
+            // puts the change.
+            Some(event) => match self.store.thread_of_event(&signal.thread, event).await? {
+                Some(thread) => signal.thread = thread,
+                None => return Ok(Admission::Duplicate),
+            },
             // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
-            return Ok(Admission::Duplicate);
+            None if signal.addressed == Addressed::No => return Ok(Admission::Duplicate),
+            None => {}
         }
-        if matches!(signal.payload, Payload::Due { .. }) {
-            anyhow::bail!("only the engine itself looks after plans");
-        }
+        let place = match self.within_limits(&mut signal) {
+            Ok(place) => place,
+            Err(wait_ms) => return Ok(Admission::Limited { wait_ms }),
+        };
         let handle = self.thread(&signal.thread);
         // One at a time in a thread, so that the order of the inbox is the order of the queue.
         let _in_order = handle.entrance.lock().await;
-        let Ok(place) = handle.queue.try_reserve() else {
+        let Ok(slot) = handle.queue.try_reserve() else {
             return Ok(Admission::Busy);
         };
         if handle.is_full() {
@@ -59,8 +71,26 @@ impl Engine {
         self.open.send_modify(|open| *open = open.saturating_add(1));
         handle.one_accepted();
         let id = signal.id.clone();
-        place.send(Job { signal, recovered: false });
+        self.world.rates.accepted(&id, place);
+        slot.send(Job { signal, recovered: false });
         Ok(Admission::Accepted(id))
+    }
+
+    /// Holds a message to its limits, before anything is stored. One that is over is refused: told once, in its own thread,
+    /// where nothing of what it said remains; after that only its wait is returned, in milliseconds.
+    fn within_limits(&self, signal: &mut Signal) -> Result<Option<Place>, u64> {
+        let (over, told) = match self.world.rates.judge(signal, self.clock.mono()) {
+            Judged::Taken(place) => return Ok(place),
+            Judged::Told(over) => (over, "yes"),
+            Judged::Silent(over) => (over, "no"),
+        };
+        let labels = [("limit", over.scope.as_str().to_owned()), ("told", told.to_owned())];
+        crate::telemetry::count("rate_limited_total", &labels);
+        if told == "no" || signal.payload.taken_back().is_some() {
+            return Err(over.wait_ms);
+        }
+        signal.payload = Payload::Limited { over };
+        Ok(None)
     }
 
     /// Takes up what an earlier process left: messages that may be out are marked as repeats, and every signal without an
@@ -116,7 +146,7 @@ impl Engine {
     }
 
     /// The thread's queue; begins the thread where it is idle or new.
-    fn thread(self: &Arc<Self>, key: &ThreadKey) -> Handle {
+    pub(super) fn thread(self: &Arc<Self>, key: &ThreadKey) -> Handle {
         let mut threads = self.lock_threads();
         if let Some(handle) = threads.get(key).filter(|handle| !handle.queue.is_closed()) {
             return handle.clone();

@@ -7,6 +7,9 @@ mod pause;
 mod perform;
 mod plans;
 mod player;
+mod served;
+mod turn;
+mod spending;
 mod world;
 mod worker;
 
@@ -30,6 +33,7 @@ pub use player::Player;
 pub use world::{SpokesView, World};
 
 use accept::Entrance;
+use spending::Spending;
 use worker::Handle;
 
 /// How long running requests may still take once the bot was asked to stop. What is not done by then stays in the inbox
@@ -68,6 +72,7 @@ pub struct Engine {
     /// How many accepted signals are not answered yet.
     open: watch::Sender<usize>,
     outbox_woken: Notify,
+    spending: Spending,
     stopping: CancellationToken,
     /// The grace is over: whatever still runs ends where it is.
     over: CancellationToken,
@@ -107,6 +112,7 @@ impl Engine {
             last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
             outbox_woken: Notify::new(),
+            spending: Spending::default(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -116,7 +122,8 @@ impl Engine {
     /// Runs until the input of every platform is over, one of them cannot go on, or `stop` is cancelled; then stops
     /// gracefully. First takes up what an earlier process left.
     pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Ran> {
-        self.world.keep(self.store.ledger().await.context("failed to read who was given what in chat")?);
+        let ledger = self.store.ledger().await.context("failed to read who was given what in chat")?;
+        self.world.keep(ledger, self.clock.now());
         self.recover().await.context("failed to take up what was left unfinished")?;
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let mut hearing = tokio::task::JoinSet::new();
@@ -167,9 +174,9 @@ impl Engine {
 
     /// Reads the ledger again, after it was changed. Where it cannot be read the one before stays: whatever leans on a row
     /// that has changed meanwhile is overtaken when it is stored.
-    async fn read_ledger(&self) {
+    async fn read_ledger(&self, now: Now) {
         match self.store.ledger().await {
-            Ok(ledger) => self.world.keep(ledger),
+            Ok(ledger) => self.world.keep(ledger, now),
             Err(error) => tracing::error!(%error, "the ledger cannot be read again; the one before stays"),
         }
     }
@@ -184,6 +191,7 @@ impl Engine {
 
     /// An accepted signal was answered: everything that was to be said about it is out, or never will be.
     fn on_answered(&self, signal: &SignalId, thread: &ThreadKey) {
+        self.world.rates.answered(signal);
         if let Some(adapter) = self.adapters.get(&thread.platform) {
             adapter.answered(signal);
         }

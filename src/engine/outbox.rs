@@ -4,18 +4,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::port::{Delivery, Outgoing};
-use countersign_core::signal::{SignalId, ThreadKey, Wall};
+use countersign_core::approval::PlanId;
+use countersign_core::port::{Block, Delivery, Outgoing};
+use countersign_core::signal::{Payload, SignalId, ThreadKey, Wall};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use super::Engine;
+use super::plans::our_signal;
+use super::served::Served;
+use super::worker::Job;
 use crate::clock::wall_now;
-use crate::store::{Settled, StoredPost};
+use crate::store::{Settled, StoreError, StoredPost};
 use crate::telemetry;
 
 /// The most messages on their way at a time.
-const AT_ONCE: u32 = 16;
+const AT_ONCE: usize = 16;
+/// The most messages among which those are chosen, one a thread.
+const HEADS_MAX: u32 = 256;
 /// How long to wait before a message is tried again, where the platform does not say: doubling up to the second.
 const AGAIN_FIRST_MS: u64 = 500;
 const AGAIN_LAST_MS: u64 = 60_000;
@@ -26,11 +32,13 @@ impl Engine {
     /// Delivers what is due, until the bot stops and nothing is on its way.
     pub(super) async fn deliver_messages(self: Arc<Self>) {
         let mut on_their_way = JoinSet::new();
+        let mut served = Served::default();
         loop {
-            let free = AT_ONCE.saturating_sub(u32::try_from(on_their_way.len()).unwrap_or(AT_ONCE));
-            match self.store.due(wall_now(), free).await {
+            let free = AT_ONCE.saturating_sub(on_their_way.len());
+            // Where nothing can be sent nothing is looked for.
+            match self.store.due(wall_now(), if free == 0 { 0 } else { HEADS_MAX }).await {
                 Ok(due) => {
-                    for post in due {
+                    for post in served.choose(due, free) {
                         self.claim(post, &mut on_their_way).await;
                     }
                 }
@@ -76,7 +84,7 @@ impl Engine {
         }
     }
 
-    async fn send(&self, post: StoredPost) {
+    async fn send(self: &Arc<Self>, post: StoredPost) {
         let settled = match self.deliver(&post).await {
             Ok(delivery) => settled(delivery, post.attempts),
             Err(error) => Settled::Failed { error },
@@ -91,6 +99,12 @@ impl Engine {
         };
         let labels = [("platform", post.to.platform.to_string()), ("outcome", outcome.to_owned())];
         telemetry::count("deliveries_total", &labels);
+        if let (Settled::Failed { .. }, Some(plan)) = (&settled, card_in(&post.body))
+            && let Err(error) = self.tell_unreachable(&post.to, plan).await
+        {
+            tracing::error!(%error, "nobody could be told that a card is lost; it is sent again after the next start");
+            return;
+        }
         if let Err(error) = self.store.settle(&post.id, &settled, wall_now()).await {
             tracing::error!(%error, "a delivery could not be recorded; the message may be repeated");
             return;
@@ -110,6 +124,21 @@ impl Engine {
         Ok(adapter.deliver(&post.id, &message, post.repeat).await)
     }
 
+    /// Nobody will see this card: the plan's thread hears that, and before the delivery is given up, so that a crash in
+    /// between loses neither.
+    async fn tell_unreachable(self: &Arc<Self>, thread: &ThreadKey, plan: PlanId) -> Result<(), StoreError> {
+        let handle = self.thread(thread);
+        // One at a time in a thread, so that the order of the inbox is the order of the queue.
+        let _in_order = handle.entrance.lock().await;
+        let signal = our_signal(thread, Payload::Unreachable { plan });
+        self.store.accept(&signal).await?;
+        self.on_accepted(thread);
+        if handle.queue.send(Job { signal, recovered: false }).await.is_err() {
+            tracing::info!("the bot stops; a lost card is told to its thread at the next start");
+        }
+        Ok(())
+    }
+
     /// Tells the platform, once, when a request has ended and nothing of it is owed any more.
     pub(super) async fn on_settled(&self, signal: &SignalId, thread: &ThreadKey) {
         match self.store.owed(signal).await {
@@ -118,6 +147,15 @@ impl Engine {
             Err(error) => tracing::error!(%error, "the outbox cannot be read"),
         }
     }
+}
+
+/// The plan whose card a stored message is.
+fn card_in(body: &str) -> Option<PlanId> {
+    let message: Outgoing = serde_json::from_str(body).ok()?;
+    message.blocks.into_iter().find_map(|block| match block {
+        Block::Card { plan, .. } => Some(plan),
+        _ => None,
+    })
 }
 
 fn settled(delivery: Delivery, attempts: u32) -> Settled {

@@ -11,12 +11,14 @@ use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::Outgoing;
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Payload, Signal, SignalId};
+use countersign_core::tool::ToolKind;
 use futures::FutureExt;
 use tracing::Instrument;
 
+use super::spending::{self, Why};
 use super::worker::Worker;
 use crate::clock::{fresh_id, wall_now};
-use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, PlanChange, StepRecord, What};
+use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, NewUse, PlanChange, StepRecord, What};
 use crate::telemetry;
 
 /// How often a commit is tried. After that the request stays in the inbox and is taken up at the next start.
@@ -27,6 +29,7 @@ const COMMITS_MAX: u32 = 5;
 struct Storing {
     posts: Vec<NewPost>,
     plans: Vec<PlanChange>,
+    uses: Vec<NewUse>,
     ledger: Vec<LedgerChange>,
     refused: bool,
     ending: Option<(SignalId, Ended)>,
@@ -54,6 +57,7 @@ impl Worker {
     pub(super) async fn perform(&mut self, effects: Vec<Effect>, now: Now) -> Option<Input> {
         let mut storing = Storing::default();
         let mut calls = Vec::new();
+        let mut plans_filed = 0;
         let from_before = self.unwritten.len();
         for effect in effects {
             match effect {
@@ -63,8 +67,15 @@ impl Worker {
                 }
                 Effect::Post { n, message } => storing.posts.push(new_post(n, &message)),
                 Effect::Finish { signal, ending } => storing.ending = Some((signal, ending)),
-                Effect::File(filed) => storing.plans.push(PlanChange::File(filed)),
+                Effect::File(filed) => {
+                    plans_filed += 1;
+                    storing.plans.push(PlanChange::File(filed));
+                }
                 Effect::Move(moved) => storing.plans.push(PlanChange::Move { id: fresh_id(), moved }),
+                Effect::Spend(spend) => {
+                    spending::count(&spend);
+                    storing.uses.push(NewUse { id: fresh_id(), spend: *spend });
+                }
                 Effect::Keep(change) => storing.ledger.push(LedgerChange { id: fresh_id(), change }),
                 Effect::Call(call) => calls.push(call),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
@@ -79,6 +90,10 @@ impl Worker {
                 return None;
             }
             Stored::Conflict(input) => return Some(*input),
+        }
+        self.count_made(&calls, plans_filed, now);
+        if !storing.uses.is_empty() {
+            self.look_what_was_used(Why::Used, now).await;
         }
         self.on_stored(storing).await;
         for call in calls {
@@ -98,50 +113,72 @@ impl Worker {
     /// next commit of its request: a read changes nothing, and every request ends in one. `from_before` is how many of the
     /// waiting rows are of earlier steps: they stay true where the store refuses this one.
     async fn store(&mut self, storing: &Storing, now: Now, from_before: usize) -> Stored {
-        let is_due =
-            storing.refused || storing.ending.is_some() || !storing.posts.is_empty() || storing.changes_something();
-        let Some(signal) = self.current.clone().filter(|_| is_due) else {
+        let is_due = storing.refused
+            || storing.ending.is_some()
+            || !storing.posts.is_empty()
+            || storing.changes_something()
+            || !storing.uses.is_empty();
+        let Some(signal) = self.current.clone() else { return self.store_late_uses(storing, now).await };
+        if !is_due {
             return Stored::Done;
-        };
+        }
         let mut record = StepRecord {
             signal: signal.id.clone(),
             at: now.wall,
             audit: std::mem::take(&mut self.unwritten),
             posts: storing.posts.clone(),
+            uses: storing.uses.clone(),
             plans: storing.plans.clone(),
             ledger: storing.ledger.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
             kept: storing.ending.as_ref().map(|_| kept(signal.clone(), &self.engine.world.mask)),
         };
+        let refused = match self.commit(&record).await {
+            None => return Stored::Not,
+            Some(Committed::Done) => {
+                self.is_touched = true;
+                if !storing.plans.is_empty() {
+                    self.quiet.shrink();
+                }
+                if !storing.ledger.is_empty() {
+                    self.engine.read_ledger(now).await;
+                }
+                return Stored::Done;
+            }
+            Some(Committed::Lost(filed)) => Input::Lost { signal: Box::new(signal), filed },
+            Some(Committed::Held { filed, by }) => Input::Held { signal: Box::new(signal), filed, by },
+            Some(Committed::Overtaken) => {
+                self.engine.read_ledger(now).await;
+                Input::Overtaken(Box::new(signal))
+            }
+        };
+        record.audit.truncate(from_before);
+        self.unwritten = record.audit;
+        Stored::Conflict(Box::new(refused))
+    }
+
+    /// Stores what was used for a request that has ended since.
+    async fn store_late_uses(&self, storing: &Storing, now: Now) -> Stored {
+        let Some(first) = storing.uses.first() else { return Stored::Done };
+        let (signal, uses) = (first.spend.signal.clone(), storing.uses.clone());
+        let (audit, plans, posts) = (Vec::new(), Vec::new(), Vec::new());
+        let ledger = Vec::new();
+        let record = StepRecord { signal, at: now.wall, audit, plans, ledger, posts, uses, ending: None, kept: None };
+        self.commit(&record).await.map_or(Stored::Not, |_| Stored::Done)
+    }
+
+    /// Commits, and tries again where the database fails; none where it does not take it.
+    async fn commit(&self, record: &StepRecord) -> Option<Committed> {
         for attempt in 1..=COMMITS_MAX {
-            let refused = match self.engine.store.commit(&record).await {
-                Ok(Committed::Done) => {
-                    self.is_touched = true;
-                    if !storing.plans.is_empty() {
-                        self.quiet.shrink();
-                    }
-                    if !storing.ledger.is_empty() {
-                        self.engine.read_ledger().await;
-                    }
-                    return Stored::Done;
-                }
-                Ok(Committed::Lost(filed)) => Input::Lost { signal: Box::new(signal), filed },
-                Ok(Committed::Held { filed, by }) => Input::Held { signal: Box::new(signal), filed, by },
-                Ok(Committed::Overtaken) => {
-                    self.engine.read_ledger().await;
-                    Input::Overtaken(Box::new(signal))
-                }
+            match self.engine.store.commit(record).await {
+                Ok(committed) => return Some(committed),
                 Err(error) => {
                     tracing::error!(%error, attempt, "a step could not be stored");
                     tokio::time::sleep(Duration::from_millis(100) * attempt).await;
-                    continue;
                 }
-            };
-            record.audit.truncate(from_before);
-            self.unwritten = record.audit;
-            return Stored::Conflict(Box::new(refused));
+            }
         }
-        Stored::Not
+        None
     }
 
     async fn on_stored(&mut self, storing: Storing) {
@@ -173,6 +210,15 @@ impl Worker {
         }
     }
 
+    /// Counts against the limits of whoever asks. A write counts when it is planned: carried out it was countersigned.
+    fn count_made(&self, calls: &[Cleared<ToolCall>], plans_filed: usize, now: Now) {
+        let Some(signal) = &self.current else { return };
+        let called = calls.iter().map(|call| call.get().kind).filter(|kind| *kind != ToolKind::Write);
+        for kind in called.chain(std::iter::repeat_n(ToolKind::Write, plans_filed)) {
+            self.engine.world.rates.made(&signal.asker(), kind, now.mono);
+        }
+    }
+
     fn call(&mut self, call: Cleared<ToolCall>) {
         let (tools, at_once) = (Arc::clone(&self.engine.tools), Arc::clone(&self.calls_at_once));
         let span = tracing::debug_span!("act", call = %call.get().name());
@@ -196,7 +242,12 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
         Payload::Text { text: typed } | Payload::Decision { reason: typed, .. } => {
             *typed = mask.apply(typed).into_owned();
         }
-        Payload::Choice { .. } | Payload::Due { .. } => {}
+        Payload::Choice { .. }
+        | Payload::Due { .. }
+        | Payload::Unreachable { .. }
+        | Payload::Limited { .. }
+        | Payload::Edited { .. }
+        | Payload::Deleted { .. } => {}
     }
     serde_json::to_string(&signal).expect("invariant: a signal is plain data")
 }

@@ -13,6 +13,7 @@ use countersign_core::signal::{
 };
 use tokio::time::Instant;
 
+use super::spending::Why;
 use super::worker::{Job, Worker};
 use crate::clock::{fresh_id, wall_now};
 use crate::store::StoreError;
@@ -38,6 +39,7 @@ impl Worker {
         }
         self.loaded = true;
         self.unread.shrink();
+        self.look_what_was_used(Why::Begins, self.engine.clock.now()).await;
         if !open.filed.is_empty() {
             self.step(Input::Filed(open.filed)).await;
         }
@@ -48,6 +50,9 @@ impl Worker {
     pub(super) async fn has_ready(&mut self, signal: &Signal) -> bool {
         if !self.loaded && !self.load().await {
             return false;
+        }
+        if self.engine.world.budgets.is_any() {
+            self.look_what_was_used(Why::Limited, self.engine.clock.now()).await;
         }
         let Some(plan) = signal.payload.named_plan().filter(|plan| !self.state.knows_plan(plan)) else {
             return true;
@@ -110,7 +115,7 @@ impl Worker {
         if let Some(signal) = self.left_over.take() {
             return Ok(signal);
         }
-        let signal = our_signal(&self.key, plan);
+        let signal = our_signal(&self.key, Payload::Due { plan: plan.clone() });
         self.engine.store.accept(&signal).await?;
         Ok(signal)
     }
@@ -129,7 +134,7 @@ impl Worker {
 }
 
 /// One effect away from a person (SIG-10), and nobody waits for it.
-pub(super) fn our_signal(thread: &ThreadKey, plan: &PlanId) -> Signal {
+pub(super) fn our_signal(thread: &ThreadKey, payload: Payload) -> Signal {
     let id = fresh_id();
     Signal {
         event: EventId::new(format!("{OURSELVES}/{id}")),
@@ -138,7 +143,7 @@ pub(super) fn our_signal(thread: &ThreadKey, plan: &PlanId) -> Signal {
         room: ConversationKind::Unknown,
         actor: Actor { id: ActorId::new(OURSELVES), kind: ActorKind::Service, display: OURSELVES.to_owned() },
         addressed: Addressed::Direct,
-        payload: Payload::Due { plan: plan.clone() },
+        payload,
         depth: 1,
         ground: Ground::Background,
         platform_roles: Vec::new(),

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use anyhow::Context;
 use countersign_core::approval::Filed;
 use countersign_core::effect::Input;
-use countersign_core::signal::{Now, Signal, ThreadKey, Wall};
+use countersign_core::signal::{Now, Payload, Signal, ThreadKey, Wall};
 
 use super::Engine;
+use super::spending::Why;
 use super::worker::{Handle, Worker};
 use crate::store::{PlanChange, StepRecord};
 
@@ -27,9 +28,12 @@ impl Player {
     /// Tells the thread this, at this time. Does database I/O, as the engine does.
     pub async fn tell(&mut self, input: Input, now: Now) -> anyhow::Result<()> {
         match &input {
-            Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) => self.accept(signal).await?,
+            Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) => {
+                self.accept(signal, now).await?;
+            }
             Input::Filed(filed) => self.keep(filed, now.wall).await?,
             Input::Answer { .. }
+            | Input::Used { .. }
             | Input::Deadline(_)
             | Input::Lost { .. }
             | Input::Held { .. }
@@ -40,10 +44,11 @@ impl Player {
         Ok(())
     }
 
-    async fn accept(&mut self, signal: &Signal) -> anyhow::Result<()> {
+    async fn accept(&mut self, signal: &Signal, now: Now) -> anyhow::Result<()> {
         // Already there where it was left by an earlier process of the same recording.
         self.worker.engine.store.accept(signal).await.context("failed to store a signal")?;
         self.worker.current = Some(signal.clone());
+        self.worker.look_what_was_used(Why::Begins, now).await;
         Ok(())
     }
 
@@ -55,7 +60,7 @@ impl Player {
             if store.plan(&plan.id).await?.is_some() {
                 continue;
             }
-            let mut asked = super::plans::our_signal(&plan.thread, &plan.id);
+            let mut asked = super::plans::our_signal(&plan.thread, Payload::Due { plan: plan.id.clone() });
             asked.id = plan.signal.clone();
             store.accept(&asked).await?;
             let plans = vec![PlanChange::File(Box::new(one.clone()))];
@@ -65,6 +70,7 @@ impl Player {
                 at,
                 audit: Vec::new(),
                 posts: Vec::new(),
+                uses: Vec::new(),
                 plans,
                 ledger: Vec::new(),
                 ending: None,

@@ -13,16 +13,20 @@ use countersign_core::port::{
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Platform, Signal, SignalId, ThreadKey};
+use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
+use countersign_core::usage::Budgets;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::worker::{Handle, Worker};
 use super::{Engine, Parts, Ran, World};
+use crate::access::{Rates, Who, WhoIs};
 use crate::store::{Store, sqlite_url};
+
+mod fairness;
 
 /// Nothing here takes longer, unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
@@ -76,7 +80,8 @@ impl Adapter for Scripted {
 }
 
 /// Tools that find one host, read its load, hang on `file` until they are let go, and break on `run`.
-struct Lab {
+#[derive(Default)]
+pub(super) struct Lab {
     go: Arc<Notify>,
 }
 
@@ -85,6 +90,7 @@ impl Tools for Lab {
         Box::pin(async move {
             let data = match call.get().name().as_str() {
                 "lab_find.host" => json!({ "resources": [resource("host:web-1", "web-1")] }),
+                "lab_find.service" => json!({ "resources": [resource("service:web-1:nginx", "nginx")] }),
                 "lab_read.load" => json!({ "load": "0.5" }),
                 "lab_read.file" => {
                     self.go.notified().await;
@@ -115,6 +121,13 @@ impl Rights for Anybody {
     }
 }
 
+/// Nobody is held to a limit.
+impl WhoIs for Anybody {
+    fn who(&self, _: &Asker<'_>) -> Who {
+        Who::Service
+    }
+}
+
 /// A running engine and the test's ends of its platform.
 struct Bench {
     say: Option<mpsc::Sender<Signal>>,
@@ -136,9 +149,20 @@ impl Bench {
     }
 
     fn start_in(directory: tempfile::TempDir, outcomes: impl IntoIterator<Item = Delivery>) -> Self {
+        Self::start_with(directory, outcomes, world(), (2, 1000))
+    }
+
+    /// With a world of the test's own, queues of that length, and a platform that takes so many messages before the test
+    /// looks at them.
+    fn start_with(
+        directory: tempfile::TempDir,
+        outcomes: impl IntoIterator<Item = Delivery>,
+        world: World,
+        (queue_max, delivered_max): (usize, usize),
+    ) -> Self {
         let (say, lines) = mpsc::channel(1000);
         let (admitting, admitted) = mpsc::channel(1000);
-        let (delivering, delivered) = mpsc::channel(1000);
+        let (delivering, delivered) = mpsc::channel(delivered_max);
         let (answering, answered) = mpsc::channel(1000);
         let adapter = Scripted {
             lines: Mutex::new(Some(lines)),
@@ -154,8 +178,7 @@ impl Bench {
         let tools = Arc::new(Lab { go: Arc::clone(&go) });
         let running = process.spawn(async move {
             let store = Store::open(&url).await.expect("a database");
-            let parts =
-                Parts { store, world: world(), tools, adapters: vec![Arc::new(adapter)], queue_max: 2, watch: None };
+            let parts = Parts { store, world, tools, adapters: vec![Arc::new(adapter)], queue_max, watch: None };
             Engine::new(parts).run(CancellationToken::new()).await
         });
         let process = Some(process);
@@ -169,8 +192,10 @@ impl Bench {
     }
 
     async fn say_as(&mut self, event: &str, thread: &str, actor: &str, text: &str) -> Admission {
-        let mut line = signal(event, actor, text);
-        line.thread = thread_key(thread);
+        self.hear(Signal { thread: thread_key(thread), ..signal(event, actor, text) }).await
+    }
+
+    async fn hear(&mut self, line: Signal) -> Admission {
         self.say.as_ref().expect("not ended").send(line).await.expect("it runs");
         within(self.admitted.recv()).await.expect("it runs")
     }
@@ -198,7 +223,7 @@ impl Bench {
     }
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
@@ -206,12 +231,14 @@ fn world() -> World {
         intents,
         rights: Box::new(Anybody),
         limits: Limits::default(),
+        budgets: Budgets::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
         mask: Arc::new(Mask::default()),
         commands: countersign_core::command::Tables::default(),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
         ledger: RwLock::default(),
     }
 }
@@ -334,4 +361,45 @@ async fn a_thread_that_has_not_read_its_plans_does_not_leave() {
     assert!(worker.load().await);
     assert!(worker.leave(), "it has none");
     engine.store.close().await;
+}
+
+#[tokio::test]
+async fn a_plan_whose_card_is_never_delivered_is_taken_back_as_unreachable() {
+    let mut bench = Bench::start([Delivery::Permanent("the room is gone".to_owned())]);
+    bench.say("main", "ann", "restart nginx").await;
+    assert!(bench.next().await.0.starts_with("? Countersign this? restart nginx"));
+    assert_eq!(
+        bench.next().await.0,
+        "Unreachable: restart nginx. Its card could not be delivered, so nobody could be asked. Nothing was changed. \
+         Ask again if it is still wanted.\n"
+    );
+    let (counts, directory) = bench.end().await;
+    assert_eq!((counts["failed"], counts["open"]), (1, 0));
+    let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
+    let left = Store::open(&url).await.expect("a database").plans_left().await.expect("it counts");
+    assert_eq!((left.to_decide, left.not_known), (0, 0));
+}
+
+#[tokio::test]
+async fn a_request_that_was_edited_or_deleted_is_taken_back_in_its_own_thread() {
+    let mut bench = Bench::start([]);
+    bench.say_as("e-1", "main", "ann", "restart nginx").await;
+    assert!(bench.next().await.0.starts_with("? Countersign this?"));
+    let edit = |id: &str, payload: Payload| {
+        let thread = thread_key("wherever the platform puts it");
+        Signal { payload, thread, addressed: Addressed::No, ..signal(id, "ann", "") }
+    };
+    let unheard = edit("e-2", Payload::Edited { event: EventId::new("chatter") });
+    assert_eq!(bench.hear(unheard).await, Admission::Duplicate, "it is not even stored");
+    let deleted = edit("e-3", Payload::Deleted { event: EventId::new("e-1") });
+    assert!(matches!(bench.hear(deleted).await, Admission::Accepted(_)));
+    assert_eq!(
+        bench.next().await.0,
+        "Withdrawn: restart nginx. The message that asked for it was deleted. Nothing was changed. \
+         Ask again if it is still wanted.\n"
+    );
+    let again = edit("e-4", Payload::Edited { event: EventId::new("e-1") });
+    assert!(matches!(bench.hear(again).await, Admission::Accepted(_)), "it is taken and ends in silence");
+    let (counts, _directory) = bench.end().await;
+    assert_eq!((counts["done"], counts["open"], counts["sent"]), (3, 0, 2));
 }

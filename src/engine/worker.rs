@@ -20,6 +20,8 @@ use tracing::Instrument;
 use super::Engine;
 use super::accept::ATTEMPTS_MAX;
 use super::pause::Pause;
+use super::turn::{Next, Turn, takes_turns};
+use super::world::About;
 
 /// The most tool calls of one thread at a time (LOOP-03).
 const CALLS_AT_ONCE: usize = 4;
@@ -66,6 +68,10 @@ pub(super) struct Worker {
     pub(super) engine: Arc<Engine>,
     pub(super) key: ThreadKey,
     jobs: mpsc::Receiver<Job>,
+    /// What was taken out of the queue and waits for a turn.
+    next: Next,
+    /// The turn of what is worked on.
+    at_work: Turn,
     pub(super) state: ThreadState,
     pub(super) calls: JoinSet<(CallId, Envelope)>,
     pub(super) calls_at_once: Arc<Semaphore>,
@@ -94,6 +100,8 @@ impl Worker {
             engine,
             key,
             jobs,
+            next: Next::default(),
+            at_work: None,
             state: ThreadState::default(),
             calls: JoinSet::new(),
             calls_at_once: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
@@ -129,6 +137,10 @@ impl Worker {
         }
         let stopping = self.engine.stopping.clone();
         let busy = self.state.is_busy();
+        if !busy {
+            // Whatever it was for has ended, in whatever way.
+            self.at_work = None;
+        }
         let deadline = self.deadline.as_ref().map(|(at, _)| *at);
         let due = self.next_due();
         let unread = if self.loaded { None } else { self.unread.until() };
@@ -137,7 +149,14 @@ impl Worker {
             () = self.engine.over.cancelled() => return ControlFlow::Break(()),
             Some(answered) = self.calls.join_next() => self.on_call_ended(answered).await,
             () = until(deadline) => self.on_deadline().await,
-            job = self.jobs.recv(), if !busy && !stopping.is_cancelled() => match job {
+            (job, turn) = self.next.come(), if !busy && !stopping.is_cancelled() => {
+                self.at_work = turn;
+                self.begin(job).await;
+            }
+            job = self.jobs.recv(), if !busy && self.next.is_none() && !stopping.is_cancelled() => match job {
+                Some(job) if takes_turns(&job.signal.payload) => {
+                    self.next.wait(job, self.engine.world.rates.at_work());
+                }
                 Some(job) => self.begin(job).await,
                 None => return ControlFlow::Break(()),
             },
@@ -224,7 +243,9 @@ impl Worker {
         let told = self.engine.watch.as_ref().map(|_| input.clone());
         let (state, effects) = span.in_scope(|| {
             let _phase = tracing::debug_span!("reason").entered();
-            self.engine.world.step(state, input, now)
+            let spent = self.spent(&input, now);
+            let about = About { spent: spent.as_ref(), signal: self.current.as_ref() };
+            self.engine.world.step(state, input, about, now)
         });
         if let Some((watch, told)) = self.engine.watch.as_ref().zip(told) {
             watch.step(&self.key, now, &told, &effects);
@@ -243,7 +264,7 @@ impl Worker {
     }
 
     pub(super) fn has_no_jobs(&self) -> bool {
-        self.jobs.is_empty()
+        self.jobs.is_empty() && self.next.is_none()
     }
 
     /// Takes the thread out of the engine's list, unless somebody is just about to send it something.
@@ -254,7 +275,7 @@ impl Worker {
         }
         let mut threads = self.engine.lock_threads();
         let alone = threads.get(&self.key).is_some_and(|handle| handle.queue.strong_count() == 1);
-        if alone && self.jobs.is_empty() {
+        if alone && self.has_no_jobs() {
             threads.remove(&self.key);
             return true;
         }

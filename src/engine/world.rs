@@ -8,12 +8,16 @@ use countersign_core::env::{Env, Limits, OwnDeployment, SpokeStatus, Vault};
 use countersign_core::gate::{Cleared, Refusal, reissue};
 use countersign_core::ledger::Ledger;
 use countersign_core::port::{Outgoing, Rights, Similarity};
+use countersign_core::rate::Allowance;
 use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Now, ThreadKey};
+use countersign_core::signal::{Now, Signal, ThreadKey};
 use countersign_core::step;
 use countersign_core::thread::ThreadState;
 use countersign_core::tool::Registry;
+use countersign_core::usage::{Budgets, Spent};
+
+use crate::access::Rates;
 
 /// How the tool servers do, asked for at each step.
 pub type SpokesView = Box<dyn Fn() -> Vec<SpokeStatus> + Send + Sync>;
@@ -28,6 +32,8 @@ pub struct World {
     pub rights: Box<dyn Rights>,
     /// Limits.
     pub limits: Limits,
+    /// How many tokens and how much money a day.
+    pub budgets: Budgets,
     /// What is the bot's own.
     pub own: OwnDeployment,
     /// Credentials.
@@ -42,21 +48,46 @@ pub struct World {
     pub exact: RwLock<ExactRoutes>,
     /// What stands in the ledger, as the store last had it.
     pub ledger: RwLock<Arc<Ledger>>,
+    /// How much of the bot somebody may have.
+    pub rates: Rates,
+}
+
+/// What a step is about, as far as the shell knows it.
+#[derive(Clone, Copy)]
+pub(super) struct About<'a> {
+    /// What those who pay for it have used today.
+    pub spent: Option<&'a Spent>,
+    /// Whoever's signal is worked on.
+    pub signal: Option<&'a Signal>,
+}
+
+/// Snapshots that one step borrows.
+#[derive(Default)]
+struct Lent {
+    spokes: Vec<SpokeStatus>,
+    ledger: Arc<Ledger>,
+    allowances: Vec<Allowance>,
 }
 
 impl World {
     /// One step of one thread.
-    pub(super) fn step(&self, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
-        let spokes = (self.spokes)();
+    pub(super) fn step(
+        &self,
+        state: ThreadState,
+        input: Input,
+        about: About<'_>,
+        now: Now,
+    ) -> (ThreadState, Vec<Effect>) {
+        let allowances = about.signal.map(|signal| self.rates.allowances(&signal.asker(), now.mono));
+        let lent = Lent { spokes: (self.spokes)(), ledger: self.ledger(), allowances: allowances.unwrap_or_default() };
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
-        let ledger = self.ledger();
-        step(self.env(&exact, &spokes, &ledger), state, input, now)
+        step(Env { spent: about.spent, ..self.env(&exact, &lent) }, state, input, now)
     }
 
     /// Clears a message again that was read back from the outbox.
     pub(super) fn reissue(&self, message: Outgoing) -> Result<Cleared<Outgoing>, Box<Refusal>> {
-        reissue(message, self.env(&ExactRoutes::new(0), &[], &Ledger::default()))
+        reissue(message, self.env(&ExactRoutes::new(0), &Lent::default()))
     }
 
     /// Remembers the route of a question.
@@ -65,7 +96,8 @@ impl World {
     }
 
     /// Takes over what the store has; the rights follow it.
-    pub(super) fn keep(&self, ledger: Ledger) {
+    pub(super) fn keep(&self, ledger: Ledger, now: Now) {
+        let ledger = ledger.timed(&self.ledger(), now);
         self.rights.follow(&ledger);
         *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ledger);
     }
@@ -74,21 +106,24 @@ impl World {
         Arc::clone(&self.ledger.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn env<'a>(&'a self, exact: &'a ExactRoutes, spokes: &'a [SpokeStatus], ledger: &'a Ledger) -> Env<'a> {
+    fn env<'a>(&'a self, exact: &'a ExactRoutes, lent: &'a Lent) -> Env<'a> {
         const LEXICAL: &dyn Similarity = &Lexical;
         Env {
             registry: &self.registry,
             intents: &self.intents,
             exact,
             rights: self.rights.as_ref(),
-            ledger,
+            ledger: &lent.ledger,
             similarity: LEXICAL,
             limits: &self.limits,
+            budgets: &self.budgets,
+            spent: None,
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,
             commands: &self.commands,
-            spokes,
+            spokes: &lent.spokes,
+            allowances: &lent.allowances,
         }
     }
 }

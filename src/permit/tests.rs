@@ -1,6 +1,6 @@
 //! Permits, good and bad; and the plans and warrants that tests of other rooms need.
 
-use countersign_core::approval::{Expectation, PlanId, Risk};
+use countersign_core::approval::{Expectation, PlanId, Risk, Terms};
 use countersign_core::signal::{
     AccountId, Actor, ActorId, ActorKind, ConversationId, ConversationKind, Platform, SignalId, SpaceId, ThreadKey,
     ThreadRoot,
@@ -25,12 +25,14 @@ pub(crate) fn plan((tool, action): (&str, &str), target: &str, args: Value, befo
             root: ThreadRoot::new("main"),
         },
         signal: SignalId::new("s1"),
+        event: None,
         requester: Actor { id: ActorId::new("u1"), kind: ActorKind::Human, display: "Ada".to_owned() },
         requester_roles: Vec::new(),
         room: ConversationKind::Group,
         tool: tool.to_owned(),
         action: action.to_owned(),
         target: target.parse().expect("a sound id"),
+        labels: Vec::new(),
         target_about: String::new(),
         target_name: "it".to_owned(),
         args,
@@ -43,6 +45,7 @@ pub(crate) fn plan((tool, action): (&str, &str), target: &str, args: Value, befo
         preview: None,
         limit_ms: 10_000,
         alone: false,
+        terms: Terms::default(),
         requested_at: NOW,
         expires_at: Wall(NOW.0 + 900_000),
     }

@@ -38,6 +38,11 @@ fn decided(effect: &Effect) -> Option<(&'static str, Value)> {
             let state = |state: countersign_core::approval::PlanState| state.as_str();
             ("move", json!({ "plan": moved.plan, "from": state(moved.from), "to": state(moved.to.state) }))
         }
+        Effect::Spend(spend) => {
+            let used =
+                json!({ "signal": spend.signal, "day": spend.day.to_string(), "by": spend.by, "usage": spend.usage });
+            ("spend", used)
+        }
         Effect::Keep(change) => {
             ("keep", json!({ "row": change.key, "from": change.from, "gone": change.to.is_none() }))
         }

@@ -5,6 +5,7 @@ use countersign_core::approval::{Digest, Filed, Frozen, PlanId, Standing};
 use countersign_core::effect::Input;
 use countersign_core::envelope::Envelope;
 use countersign_core::signal::{ActorId, CallId, Mono, Now, Platform, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::usage::{Origin, Usage};
 use serde::{Deserialize, Serialize};
 
 /// The form of these lines. A recording of another form is refused.
@@ -81,6 +82,15 @@ pub enum Told {
         /// What.
         envelope: Box<Envelope>,
     },
+    /// Something was used for a signal.
+    Used {
+        /// Which.
+        signal: Box<Signal>,
+        /// Who thought of it.
+        by: Origin,
+        /// How much.
+        usage: Usage,
+    },
     /// The time of a request was over.
     Deadline(SignalId),
     /// What the store held of the thread's plans.
@@ -155,6 +165,7 @@ fn told(input: &Input) -> Told {
         Input::Again(signal) => Told::Again(signal.clone()),
         Input::Interrupted(signal) => Told::Interrupted(signal.clone()),
         Input::Answer { call, envelope } => Told::Answer { call: call.clone(), envelope: envelope.clone() },
+        Input::Used { signal, by, usage } => Told::Used { signal: signal.clone(), by: *by, usage: *usage },
         Input::Deadline(signal) => Told::Deadline(signal.clone()),
         Input::Filed(filed) => Told::Filed(filed.iter().map(StoredPlan::from).collect()),
         Input::Lost { signal, filed } => Told::Lost { signal: signal.clone(), filed: (&**filed).into() },
@@ -172,6 +183,7 @@ fn input(told: Told) -> Result<Input, String> {
         Told::Again(signal) => Input::Again(signal),
         Told::Interrupted(signal) => Input::Interrupted(signal),
         Told::Answer { call, envelope } => Input::Answer { call, envelope },
+        Told::Used { signal, by, usage } => Input::Used { signal, by, usage },
         Told::Deadline(signal) => Input::Deadline(signal),
         Told::Filed(stored) => Input::Filed(stored.into_iter().map(filed).collect::<Result<_, _>>()?),
         Told::Lost { signal, filed: stored } => Input::Lost { signal, filed: Box::new(filed(stored)?) },

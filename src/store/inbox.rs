@@ -1,7 +1,7 @@
 //! The inbox: every signal that was accepted, until its request has ended. Unique on (platform, account, event), which
 //! is where duplicates end (CARD-08). What a signal means is decided elsewhere.
 
-use countersign_core::signal::{Signal, SignalId, Wall};
+use countersign_core::signal::{EventId, Signal, SignalId, ThreadKey, Wall};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -79,6 +79,17 @@ impl Store {
         let sql = "SELECT id, body, attempts FROM inbox WHERE state <> 'done' ORDER BY received_at, id";
         let rows = sqlx::query(sql).fetch_all(&self.read).await;
         rows.map_err(StoreError::while_doing("reading the inbox"))?.iter().map(unfinished).collect()
+    }
+
+    /// The thread of an accepted message, by the platform's id of its event; none where no such message was accepted.
+    /// Reads.
+    pub async fn thread_of_event(&self, near: &ThreadKey, event: &EventId) -> Result<Option<ThreadKey>, StoreError> {
+        let sql = "SELECT t.id, t.platform, t.account, t.space, t.conversation, t.root \
+                   FROM inbox AS i JOIN threads AS t ON t.id = i.thread \
+                   WHERE i.platform = $1 AND i.account = $2 AND i.event = $3";
+        let query = sqlx::query(sql).bind(near.platform.as_str()).bind(near.account.as_str()).bind(event.as_str());
+        let found = query.fetch_optional(&self.read).await.map_err(StoreError::while_doing("looking for a message"))?;
+        found.as_ref().map(|row| threads::key(&Stored::new("threads", row))).transpose()
     }
 
     async fn why_not_open(&self, signal: &SignalId) -> Result<StoreError, StoreError> {

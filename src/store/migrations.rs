@@ -21,6 +21,8 @@ pub const ALL: &[Migration] = &[
     Migration { version: 2, name: "plans", sql: include_str!("../../migrations/0002_plans.sql") },
     Migration { version: 3, name: "refusals_written", sql: include_str!("../../migrations/0003_refusals_written.sql") },
     Migration { version: 4, name: "ledger", sql: include_str!("../../migrations/0004_ledger.sql") },
+    Migration { version: 5, name: "usage", sql: include_str!("../../migrations/0005_usage.sql") },
+    Migration { version: 6, name: "votes", sql: include_str!("../../migrations/0006_votes.sql") },
 ];
 
 /// A migrator for these migrations: it runs those that were not yet applied and refuses a database that has others.

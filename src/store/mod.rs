@@ -1,4 +1,5 @@
-//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `audit`), the same
+//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `votes`, `ledger`,
+//! `usage`, `audit`), the same
 //! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
@@ -17,6 +18,8 @@ mod plans;
 mod row;
 mod threads;
 mod transaction;
+mod votes;
+mod usage;
 
 use std::sync::Arc;
 
@@ -36,6 +39,7 @@ pub use outbox::{NewPost, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
 use transaction::Open;
+pub use usage::NewUse;
 
 /// An open database. Clones share its connections.
 #[derive(Clone, Debug)]
@@ -60,6 +64,8 @@ pub struct StepRecord {
     pub ledger: Vec<LedgerChange>,
     /// What is to be said.
     pub posts: Vec<NewPost>,
+    /// What was used.
+    pub uses: Vec<NewUse>,
     /// Set on the last step.
     pub ending: Option<Ending>,
     /// On the last step: the signal as it is kept from then on, as JSON; none to keep it as it came.
@@ -113,10 +119,10 @@ impl Store {
         Self { write: pools.write, read: pools.read, database: Arc::new(database) }
     }
 
-    /// Commits one step: plans, audit rows, messages and ending together. Messages are unique on (signal, n), audit rows
-    /// on their id and moves on theirs, so that the same step may be committed again and changes nothing; a second
-    /// ending is refused. Where a plan was moved by somebody else, its target is held, or a row of the ledger was changed
-    /// by somebody else, nothing of the step is stored.
+    /// Commits one step: plans, audit rows, messages and ending together. Messages are unique on (signal, n), audit rows,
+    /// moves, changes of the ledger and uses on their ids, so that the same step may be committed again and changes
+    /// nothing; a second ending is refused. Where a plan was moved by somebody else, its target is held, or a row of the
+    /// ledger was changed by somebody else, nothing of the step is stored.
     /// Writes, one commit: FULL where plans change.
     pub async fn commit(&self, step: &StepRecord) -> Result<Committed, StoreError> {
         let durability =
@@ -159,6 +165,7 @@ impl Store {
     async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
         let thread = inbox::thread_of(tx, &step.signal).await?;
         let posts = outbox::write(tx, &step.signal, &step.posts, step.at).await?;
+        let uses = usage::write(tx, &thread, &step.uses, step.at).await?;
         let mut ended_before = false;
         if let Some(ending) = step.ending {
             ended_before = !inbox::end(tx, &step.signal, ending, step.at).await?;
@@ -168,7 +175,7 @@ impl Store {
         }
         let appended = audit::append(tx, &self.database, (&step.signal, &thread), &step.audit).await?;
         // The same ending at the same time is the same step again only where nothing else of it is new.
-        if ended_before && changed + posts + appended > 0 {
+        if ended_before && changed + posts + uses + appended > 0 {
             return Err(StoreError::Ended(step.signal.clone()));
         }
         Ok(())

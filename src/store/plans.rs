@@ -1,7 +1,9 @@
 //! Plans and the targets that they hold: filed once, moved by compare-and-set, read back and proved by their digest.
 //! Which move may be made, and by whom, is decided in the core; here a move changes exactly one row or none.
 
-use countersign_core::approval::{Decided, Digest, Filed, Frozen, Move, Outcome, PlanId, PlanState, Standing};
+use countersign_core::approval::{
+    Decided, Digest, Filed, Frozen, Move, Outcome, PlanId, PlanState, Standing, Withdrawal,
+};
 use countersign_core::envelope::Code;
 use countersign_core::signal::{ThreadKey, Wall};
 use sqlx::any::{AnyArguments, AnyRow};
@@ -9,7 +11,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection};
 
 use super::row::Stored;
-use super::{Store, StoreError, threads};
+use super::{Store, StoreError, threads, votes};
 
 /// The states of [`PlanState::is_open`], as the index `plans_open` has them; a test holds the two together.
 macro_rules! open_states {
@@ -18,13 +20,16 @@ macro_rules! open_states {
     };
 }
 
-/// Every column of a plan, and the key of its thread. A statement adds which plans.
+/// Every column of a plan, the key of its thread, and a row for each of its votes: one statement, so that they are of one
+/// moment. A statement adds which plans, and their order; within a plan the votes must be in theirs.
 macro_rules! select_plans {
     ($rest:expr) => {
         concat!(
             "SELECT p.id, p.body, p.digest, p.target, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, \
-             p.next_look, p.version, t.platform, t.account, t.space, t.conversation, t.root \
-             FROM plans AS p JOIN threads AS t ON t.id = p.thread ",
+             p.next_look, p.version, p.reminded, p.level, p.withdrawn, \
+             t.platform, t.account, t.space, t.conversation, t.root, \
+             v.n AS vote_n, v.person AS vote_person, v.actor AS vote_actor, v.body AS vote \
+             FROM plans AS p JOIN threads AS t ON t.id = p.thread LEFT JOIN votes AS v ON v.plan = p.id ",
             $rest
         )
     };
@@ -93,8 +98,9 @@ pub(super) enum Applied {
 impl Store {
     /// A plan by its id, proved by its digest. An error names a plan whose row is not what was filed. Reads.
     pub async fn plan(&self, id: &PlanId) -> Result<Option<Filed>, StoreError> {
-        let found = sqlx::query(select_plans!("WHERE p.id = $1")).bind(id.as_str()).fetch_optional(&self.read).await;
-        found.map_err(StoreError::while_doing("reading a plan"))?.as_ref().map(filed).transpose()
+        let query = sqlx::query(select_plans!("WHERE p.id = $1 ORDER BY v.n")).bind(id.as_str());
+        let rows = query.fetch_all(&self.read).await.map_err(StoreError::while_doing("reading a plan"))?;
+        votes::next_plan(&mut rows.iter().peekable()).map(|rows| filed(&rows)).transpose()
     }
 
     /// The open plans of a thread, oldest first; a broken row stops none of the others. Reads.
@@ -103,14 +109,16 @@ impl Store {
             "WHERE t.platform = $1 AND t.account = $2 AND t.space = $3 AND t.conversation = $4 AND t.root = $5 \
              AND p.state IN ",
             open_states!(),
-            " ORDER BY p.requested_at, p.id"
+            " ORDER BY p.requested_at, p.id, v.n"
         ));
         let rows = threads::bind_key(sqlx::query(sql), thread).fetch_all(&self.read).await;
         let mut open = OpenPlans::default();
-        for row in &rows.map_err(StoreError::while_doing("reading the open plans"))? {
-            match filed(row) {
+        let rows = rows.map_err(StoreError::while_doing("reading the open plans"))?;
+        let mut rows = rows.iter().peekable();
+        while let Some(rows) = votes::next_plan(&mut rows) {
+            match filed(&rows) {
                 Ok(sound) => open.filed.push(sound),
-                Err(problem) => open.broken.push((Stored::new("plans", row).id().to_owned(), problem.to_string())),
+                Err(problem) => open.broken.push((Stored::new("plans", rows[0]).id().to_owned(), problem.to_string())),
             }
         }
         Ok(open)
@@ -172,10 +180,10 @@ pub(super) async fn apply(tx: &mut AnyConnection, changes: &[PlanChange]) -> Res
 async fn file(tx: &mut AnyConnection, filed: &Filed) -> Result<u64, StoreError> {
     let plan = filed.frozen.plan();
     threads::add(tx, plan.id.as_str(), &plan.thread).await?;
-    let sql = "INSERT INTO plans (id, state, code, outcome, decided, over_at, looks, next_look, version, last_move, \
-               body, digest, target, requested_at, expires_at, thread) \
-               SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, $13, $14, id FROM threads \
-               WHERE platform = $15 AND account = $16 AND space = $17 AND conversation = $18 AND root = $19 \
+    let sql = "INSERT INTO plans (id, state, code, outcome, decided, over_at, looks, next_look, reminded, level, \
+               withdrawn, version, last_move, body, digest, target, requested_at, expires_at, thread) \
+               SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, $16, $17, id FROM threads \
+               WHERE platform = $18 AND account = $19 AND space = $20 AND conversation = $21 AND root = $22 \
                ON CONFLICT (id) DO NOTHING";
     let query = bind_standing(sqlx::query(sql).bind(plan.id.as_str()), &filed.standing);
     let query = query.bind(number(filed.standing.version)).bind(filed.frozen.bytes());
@@ -185,7 +193,10 @@ async fn file(tx: &mut AnyConnection, filed: &Filed) -> Result<u64, StoreError> 
     match inserted.map_err(StoreError::while_doing("filing a plan"))?.rows_affected() {
         0 if is_filed(tx, filed).await? => Ok(0),
         0 => Err(StoreError::OtherPlan(plan.id.clone())),
-        rows => Ok(rows),
+        rows => {
+            votes::add(tx, &plan.id, &filed.standing.votes).await?;
+            Ok(rows)
+        }
     }
 }
 
@@ -198,11 +209,19 @@ async fn is_filed(tx: &mut AnyConnection, filed: &Filed) -> Result<bool, StoreEr
 /// The compare-and-set. False: the plan does not stand where the move starts.
 async fn shift(tx: &mut AnyConnection, id: &str, moved: &Move) -> Result<bool, StoreError> {
     let sql = "UPDATE plans SET state = $2, code = $3, outcome = $4, decided = $5, over_at = $6, looks = $7, \
-               next_look = $8, version = version + 1, last_move = $9 WHERE id = $1 AND state = $10 AND version = $11";
+               next_look = $8, reminded = $9, level = $10, withdrawn = $11, version = version + 1, last_move = $12 \
+               WHERE id = $1 AND state = $13 AND version = $14";
     let query = bind_standing(sqlx::query(sql).bind(moved.plan.as_str()), &moved.to);
     let query = query.bind(id).bind(moved.from.as_str()).bind(number(moved.version));
-    let changed = query.execute(tx).await.map_err(StoreError::while_doing("moving a plan"))?;
-    Ok(changed.rows_affected() == 1)
+    let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing("moving a plan"))?;
+    if changed.rows_affected() != 1 {
+        return Ok(false);
+    }
+    if moved.from == PlanState::Pending {
+        // Only a plan that waits gets votes.
+        votes::add(tx, &moved.plan, &moved.to.votes).await?;
+    }
+    Ok(true)
 }
 
 /// Whether this very step was committed before. A step may move a plan more than once, and only the last of these moves
@@ -251,7 +270,8 @@ async fn hold(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanId>, S
     Ok((holder != *plan).then_some(holder))
 }
 
-/// Binds what a standing has beside its version: state, code, outcome, `decided`, `over_at`, looks, `next_look`.
+/// Binds what a standing has beside its version and its votes: state, code, outcome, `decided`, `over_at`, looks,
+/// `next_look`, reminded, level, withdrawn.
 fn bind_standing<'q>(query: Query<'q, Any, AnyArguments>, standing: &Standing) -> Query<'q, Any, AnyArguments> {
     let (code, outcome) = match standing.state {
         PlanState::Refused(code) => (code.as_str(), ""),
@@ -262,16 +282,18 @@ fn bind_standing<'q>(query: Query<'q, Any, AnyArguments>, standing: &Standing) -
     let decided = decided.expect("invariant: a decision is plain data").unwrap_or_default();
     let query = query.bind(standing.state.as_str()).bind(code).bind(outcome).bind(decided);
     let query = query.bind(standing.over_at.map(|at| at.0)).bind(i64::from(standing.looks));
-    query.bind(standing.next_look.map(|at| at.0))
+    let query = query.bind(standing.next_look.map(|at| at.0)).bind(i64::from(standing.reminded));
+    query.bind(i64::from(standing.level)).bind(standing.withdrawn.map_or("", Withdrawal::as_str))
 }
 
 fn number(version: u64) -> i64 {
     i64::try_from(version).expect("invariant: a plan is moved a few times only")
 }
 
-/// Reads a plan, and checks that the row is the one of this plan.
-fn filed(row: &AnyRow) -> Result<Filed, StoreError> {
-    let row = Stored::new("plans", row);
+/// Reads a plan from its rows, and checks that they are the ones of this plan.
+fn filed(rows: &[&AnyRow]) -> Result<Filed, StoreError> {
+    let votes = votes::votes(rows)?;
+    let row = Stored::new("plans", rows[0]);
     let frozen = Frozen::read(row.text("body")?, &Digest::claimed(row.text("digest")?));
     let frozen = frozen.map_err(|problem| row.wrong("body", problem.to_string()))?;
     let plan = frozen.plan();
@@ -284,7 +306,7 @@ fn filed(row: &AnyRow) -> Result<Filed, StoreError> {
     if plan.thread != threads::key(&row)? {
         return Err(row.wrong("thread", "the plan was asked for in another thread".to_owned()));
     }
-    Ok(Filed { standing: standing(&row)?, frozen })
+    Ok(Filed { standing: Standing { votes, ..standing(&row)? }, frozen })
 }
 
 fn standing(row: &Stored<'_>) -> Result<Standing, StoreError> {
@@ -294,10 +316,23 @@ fn standing(row: &Stored<'_>) -> Result<Standing, StoreError> {
         state: state(row)?,
         version: row.natural("version")?,
         decided,
+        votes: Vec::new(),
+        reminded: row.flag("reminded")?,
+        level: row.count("level")?,
+        withdrawn: withdrawn(row)?,
         over_at: row.maybe_number("over_at")?.map(Wall),
         looks: row.count("looks")?,
         next_look: row.maybe_number("next_look")?.map(Wall),
     })
+}
+
+fn withdrawn(row: &Stored<'_>) -> Result<Option<Withdrawal>, StoreError> {
+    let name = row.text("withdrawn")?;
+    let known = Withdrawal::ALL.into_iter().find(|why| why.as_str() == name);
+    if name.is_empty() || known.is_some() {
+        return Ok(known);
+    }
+    Err(row.wrong("withdrawn", format!("there is no reason {name}")))
 }
 
 fn state(row: &Stored<'_>) -> Result<PlanState, StoreError> {

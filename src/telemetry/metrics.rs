@@ -65,6 +65,7 @@ pub const METRICS: &[Metric] = &[
     ),
     counter("gate_block_total", &["gate", "code", "tool"], "Refusals by any gate."),
     counter("signals_total", &["platform", "outcome"], "Signals that arrived, by what was done with them."),
+    counter("rate_limited_total", &["limit", "told"], "Messages that came over a limit, and whether that was said."),
     counter(
         "depth_dropped_total",
         &["platform"],
@@ -86,7 +87,12 @@ pub const METRICS: &[Metric] = &[
     counter("links_total", &["did"], "What was done with linked accounts and their codes."),
     counter("ledger_overtaken_total", &[], "Steps that were not stored because somebody else had changed the ledger."),
     counter("plans_broken_total", &[], "Stored plans that were read and are not what was frozen."),
+    counter("ledger_overtaken_total", &[], "Steps that were not stored because somebody else had changed the ledger."),
+    counter("grants_total", &["became"], "Permissions given beforehand, by what became of them."),
+    counter("unasked_total", &["by"], "Plans that nobody was asked about, by what allowed them."),
     counter("verifications_total", &["outcome"], "Verifying reads after a change, by what they found."),
+    counter("tokens_total", &["direction", "ground", "by"], "Tokens that were read and written, by whom and for whom."),
+    counter("cost_micros_total", &["ground", "by"], "What tokens cost, in millionths of the configured currency."),
     timer("step_seconds", "Time of one step of the core."),
     timer("request_seconds", "Time from a signal's acceptance to the end of its request."),
 ];
@@ -94,8 +100,13 @@ pub const METRICS: &[Metric] = &[
 /// Counts one event. Values of labels are cleaned. A name or label that is not in [`METRICS`] is a bug: it panics in a
 /// debug build and is logged in a release build.
 pub fn count(name: &'static str, labels: &[(&'static str, String)]) {
+    add(name, labels, 1);
+}
+
+/// Counts so much at once. What is not in [`METRICS`] is a bug, as with [`count`].
+pub fn add(name: &'static str, labels: &[(&'static str, String)], amount: u64) {
     let Some(labels) = checked(name, Kind::Counter, labels) else { return };
-    ::metrics::counter!(format!("{PREFIX}{name}"), labels).increment(1);
+    ::metrics::counter!(format!("{PREFIX}{name}"), labels).increment(amount);
 }
 
 /// Records how long something took. A name that is not in [`METRICS`] is a bug, as with [`count`].

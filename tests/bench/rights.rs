@@ -107,7 +107,7 @@ fn request(on: &ResourceId) -> Right {
 }
 
 fn decide(on: &ResourceId) -> Right {
-    Right::Decide { risk: Risk::Medium, on: on.clone(), is_requester: false }
+    Right::Decide { risk: Risk::Medium, on: on.clone(), is_requester: false, labels: Vec::new() }
 }
 
 fn actor(n: usize) -> Actor {

@@ -2,10 +2,12 @@
 //! single room live beside that room.
 
 mod audit;
+mod budget;
 mod commands;
 mod compile;
 mod console;
 mod kill;
+mod limits;
 mod link;
 mod policy;
 mod readme;

@@ -128,6 +128,19 @@ fn a_broken_set_is_named_by_the_check_and_the_bot_does_not_start_with_it() {
 }
 
 #[test]
+fn what_an_autonomous_room_may_not_list_is_named_and_the_bot_does_not_start_with_it() {
+    let home = team();
+    let room = "[[rooms]]\nplatform = \"telegram\"\nid = \"-1\"\ncontrol = \"autonomous\"\n";
+    home.write("access.toml", format!("{FILE}{room}autonomous = [\"host_service.restart\"]\n"));
+    insta::assert_snapshot!([told(&home, &["policy", "check"]), told(&home, &[])].join(""), @"
+    1
+    countersign: HOME/access.toml (line 13): `host_service.restart` is declared to be of medium risk; only what is of low risk is done without a countersignature
+    2
+    countersign: HOME/access.toml (line 13): `host_service.restart` is declared to be of medium risk; only what is of low risk is done without a countersignature
+    ");
+}
+
+#[test]
 fn the_console_belongs_to_its_owner_whatever_the_file_says() {
     let home = team();
     let done = home.pipe("who am i\nwho can decide high alone\nwho can write on staging\nload\n");

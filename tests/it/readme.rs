@@ -194,7 +194,8 @@ fn the_skeleton_sees_what_matters() {
     }
 }
 
-/// The gates that a refusal can name and that stand in no file of `src/core/gate`: they refuse plans and accounts.
+/// The gates that a refusal can name and that stand in no file of `src/core/gate`: they refuse plans, accounts, and messages
+/// that come too fast.
 fn gates_of_plans() -> Vec<String> {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core");
     let named = Regex::new(r#"(?:\bgate: |let gate = |const GATE: &str = )"([a-z_]+)""#).expect("a sound pattern");
@@ -217,7 +218,7 @@ fn gates_of_plans() -> Vec<String> {
 #[test]
 fn every_gate_of_plans_is_explained() {
     let gates = gates_of_plans();
-    assert_eq!(gates, ["carry", "decision", "in_flight", "link", "plan", "spoke"]);
+    assert_eq!(gates, ["carry", "decision", "grant", "in_flight", "link", "plan", "rate", "spoke"]);
     let missing: Vec<_> = gates.iter().filter(|gate| !README.contains(&format!("\n| `{gate}` | "))).collect();
     assert!(missing.is_empty(), "the README does not say who refuses as {missing:?}");
 }
@@ -226,8 +227,8 @@ fn every_gate_of_plans_is_explained() {
 fn the_access_file_to_begin_with_is_sound() {
     let home = Home::new();
     home.write("countersign.toml", "[access]\nfile = \"access.toml\"\n");
-    home.write("access.toml", blocks("## Who may what", "toml").concat());
+    home.write("access.toml", blocks("## Who may what", "toml").join("\n"));
     let said = run(&blocks("## Who may what", "sh").concat(), &home.path());
-    assert!(said.contains("all 73 expectations hold. Of your own: people 1, services 0, policies 0."), "{said}");
+    assert!(said.contains("all 73 expectations hold. Of your own: people 2, services 0, policies 0."), "{said}");
     assert!(said.contains("\n  ann ("), "{said}");
 }

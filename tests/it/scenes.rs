@@ -6,6 +6,7 @@ mod files;
 mod processes;
 mod recordings;
 mod services;
+mod several;
 mod terminal;
 
 use regex::Regex;
@@ -30,7 +31,9 @@ fn plain(home: &Home, text: &str) -> String {
         (r"process:\S+:\d+-\d+", "process:HOST:PID-START"),
         (r"(service|file):[^:\s]+:", "$1:HOST:"),
         (r"\b(pid|process) \d+", "$1 PID"),
+        (r"\S+ \(console:uid:\d+\)", "PERSON"),
         (r"asked by \S+:", "asked by PERSON:"),
+        (r"Countersigned by \S+:", "Countersigned by PERSON:"),
         (r"(?m)^\S+ decided it at", "PERSON decided it at"),
     ];
     patterns.iter().fold(text, |text, (pattern, name)| {

@@ -45,6 +45,8 @@ mod full;
 mod ledger;
 mod plans;
 mod trouble;
+mod votes;
+mod usage;
 
 const CASES: &[(&str, Case)] = cases![
     an_event_is_accepted_once,
@@ -154,6 +156,7 @@ fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
         audit: Vec::new(),
         plans: Vec::new(),
         posts,
+        uses: Vec::new(),
         ending: None,
         kept: None,
     }
@@ -610,6 +613,9 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
+        "votes",
+        "usage_days",
+        "usage_turns",
         "ledger",
         "refusals_written",
         "writes_in_flight",
@@ -757,8 +763,12 @@ async fn migrate_over_samples(url: &str) {
     assert!(due.iter().any(|post| post.id == "p-02" && post.lane == Lane::Decision && post.repeat));
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
+    let used = store.used_on(countersign_core::usage::Day(0)).await.expect("the samples' sums are readable");
+    assert_ne!(used, countersign_core::usage::Book::new(used.day()));
     let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
-    assert_eq!((open.filed.len(), open.broken), (2, Vec::new()));
+    assert_eq!((open.filed.len(), open.broken), (3, Vec::new()));
+    let voters: Vec<_> = open.filed.iter().flat_map(|plan| &plan.standing.votes).map(|vote| &vote.person).collect();
+    assert_eq!(voters, ["bob"]);
     // The first version's audit row is taken over behind what the second one wrote.
     let report = store.verify_audit(None).await.expect("readable");
     assert_eq!((report.rows, report.problem), (3, None));

@@ -70,10 +70,11 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 4] = [
 ];
 
 /// What only some rooms may name: (path, who may, why).
-const NAMED_ONLY_IN: [(&str, &[&str], &str); 4] = [
+const NAMED_ONLY_IN: [(&str, &[&str], &str); 5] = [
     (r"countersign_(console|discord|matrix|telegram|http)", &["src/wire.rs"], "only src/wire.rs names an adapter"),
     (r"sqlx", &["src/store/", "src/store.rs"], "only src/store names sqlx"),
     (r"cedar_policy", &["src/access/"], "only src/access names cedar_policy"),
+    (r"governor", &["src/access/"], "only src/access names governor"),
     (
         r"rmcp",
         &["src/tools/", "src/tools.rs", "src/spokes/", "src/spokes.rs"],

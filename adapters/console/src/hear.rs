@@ -34,6 +34,8 @@ pub(crate) enum Offered {
     /// Stored now or before.
     Taken,
     Busy,
+    /// Not stored, and not to be offered again: it came too fast. That is marked.
+    Limited,
     Stopping,
     /// Not stored; the reason is in the log.
     Failed,
@@ -144,7 +146,7 @@ impl Console {
         let mut pause = PAUSE_FIRST;
         for _ in 0..OFFERS_MAX {
             match self.accept(ingress, &offer).await {
-                Offered::Taken => return Next::Line,
+                Offered::Taken | Offered::Limited => return Next::Line,
                 Offered::Busy => tokio::time::sleep(pause).await,
                 Offered::Stopping => {
                     self.complain(Some(&offer.event), Mark::Refused, STOPPING).await;
@@ -174,6 +176,10 @@ impl Console {
                 Offered::Taken
             }
             Ok(Admission::Busy) => Offered::Busy,
+            Ok(Admission::Limited { wait_ms }) => {
+                self.mark_limited(offer, wait_ms).await;
+                Offered::Limited
+            }
             Ok(Admission::Stopping) => Offered::Stopping,
             Err(error) => {
                 tracing::error!(%error, event = %offer.signal.event, "a line was not stored");
@@ -196,6 +202,15 @@ impl Console {
             *lock(&self.asked) = None;
         }
         Offered::Taken
+    }
+
+    /// The bot has said why, once; here is only the mark of a line that was not taken.
+    async fn mark_limited(&self, offer: &Offer, wait_ms: u64) {
+        let text = match self.mode {
+            Mode::Json => json::limited(&offer.event, wait_ms),
+            Mode::Terminal | Mode::Pipe => render::sentence(Mark::Refused, LIMITED, self.style()),
+        };
+        self.print(text).await;
     }
 
     /// Repeats a question before its answer, so that the output of a pipe reads like a transcript.
@@ -235,6 +250,9 @@ pub(crate) const STOPPING: &str = "The bot is stopping. This line was not taken;
 /// The engine could not store a line.
 pub(crate) const NOT_STORED: &str =
     "This line could not be stored, so it was not taken. The reason is in the bot's log. Send it again.";
+
+/// A line came over a limit.
+const LIMITED: &str = "Not taken: too fast.";
 
 const STUCK: &str =
     "The bot stayed busy for ten minutes. This line and those after it were not taken. Send them again.";

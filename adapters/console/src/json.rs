@@ -127,6 +127,10 @@ enum Event<'a> {
     Duplicate {
         event: &'a str,
     },
+    Limited {
+        event: &'a str,
+        wait_ms: u64,
+    },
     Message {
         id: &'a str,
         answers: &'a SignalId,
@@ -153,6 +157,11 @@ pub(crate) fn accepted(event: &str, signal: &SignalId) -> String {
 /// A line with this event id was stored before.
 pub(crate) fn duplicate(event: &str) -> String {
     line(&Event::Duplicate { event })
+}
+
+/// A line that came over a limit, after that was said.
+pub(crate) fn limited(event: &str, wait_ms: u64) -> String {
+    line(&Event::Limited { event, wait_ms })
 }
 
 /// A message from the bot.

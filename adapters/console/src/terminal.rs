@@ -280,7 +280,7 @@ impl Console {
         }
         let payload = self.payload(line);
         match self.accept(ingress, &self.offer(None, payload)).await {
-            Offered::Taken => {}
+            Offered::Taken | Offered::Limited => {}
             Offered::Busy => self.complain(None, Mark::Refused, BUSY).await,
             Offered::Stopping => {
                 self.complain(None, Mark::Refused, STOPPING).await;

@@ -157,7 +157,10 @@ fn reply(signal: &Signal) -> Outgoing {
             let said = format!("{choice:?} of {plan}: {reason}");
             outgoing(signal, Mark::Plain, vec![text(&said)])
         }
-        Payload::Due { .. } => panic!("only the engine makes these"),
+        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. } => {
+            panic!("only the engine makes these")
+        }
+        Payload::Edited { .. } | Payload::Deleted { .. } => panic!("nothing is taken back at a console"),
     }
 }
 
@@ -245,6 +248,16 @@ async fn a_busy_bot_makes_a_pipe_wait_and_loses_nothing() {
     let run = run(options(false), b"one\ntwo\n", vec![Ok(Admission::Busy), Ok(Admission::Busy)]).await;
     assert_eq!(run.bot.payloads(), [said("one"), said("two")]);
     assert_eq!(run.page, "> one\nYou said: one\n> two\nYou said: two\n");
+}
+
+#[tokio::test]
+async fn what_comes_too_fast_is_marked_and_not_offered_again() {
+    let limited = || vec![Ok(Admission::Limited { wait_ms: 2400 })];
+    let piped = run(options(false), b"one\ntwo\n", limited()).await;
+    assert_eq!(piped.page, "> one\n✗ refused: Not taken: too fast.\n> two\nYou said: two\n");
+    assert_eq!(piped.bot.payloads(), [said("two")]);
+    let json = run(options(true), b"{\"event\":\"a\",\"text\":\"one\"}\n", limited()).await;
+    assert_eq!(json.page, "{\"type\":\"limited\",\"event\":\"a\",\"wait_ms\":2400}\n");
 }
 
 #[tokio::test]

@@ -31,9 +31,10 @@ impl Club {
         let path = home.path().join("access.toml");
         std::fs::write(&path, file).expect("it can be written");
         let owner = Owner::new(Platform::new("console"), ActorId::new("uid:1000"));
-        let live = LiveAccess::open(Sources { file: Some(path), policies: None }, Some(owner)).expect("it is sound");
+        let live = LiveAccess::open(Sources { file: Some(path), policies: None, ..Sources::default() }, Some(owner))
+            .expect("it is sound");
         let mut world = World::with_fleet();
-        world.rights = Box::new(live.clone());
+        world.rights = Some(Box::new(live.clone()));
         Self { home, live, world, said: 0 }
     }
 

@@ -46,7 +46,7 @@ fn an_access_file_that_cannot_be_meant_is_refused() {
     ];
     insta::assert_snapshot!(refused.join("\n"), @r#"
     access.toml (line 1): unclosed array table, expected `]`
-    access.toml (line 1): unknown field `peoples`, expected one of `people`, `services`, `groups`, `environments`, `resources`, `rooms`, `platform_roles`, `matrix`
+    access.toml (line 1): unknown field `peoples`, expected one of `people`, `services`, `groups`, `environments`, `resources`, `rooms`, `platform_roles`, `approvals`, `matrix`
     access.toml (line 1): missing field `accounts`
     access.toml (line 5): `discord:ann#1234` is no Discord account; use the number of 17 to 20 digits that Copy User ID gives in developer mode
     access.toml (line 3): `matrix:@ann:example.org` is on a homeserver that is not allowed; add "example.org" to `matrix.homeservers` or use another account

@@ -23,7 +23,11 @@ pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
     ];
     blocks.extend(plan.preview.as_deref().map(|preview| Block::Code { text: block_text(preview) }));
     if plan.alone {
-        let text = "You asked for this yourself. On the console its owner may countersign alone; the record says so.";
+        let text = if plan.terms.quorum.get() == 1 {
+            "You asked for this yourself. On the console its owner may countersign alone; the record says so."
+        } else {
+            "You asked for this yourself, and may be one of those who countersign; the record says so."
+        };
         blocks.push(Block::Text { text: text.to_owned() });
     }
     let bytes: usize = blocks.iter().map(bytes_of).sum();
@@ -52,6 +56,9 @@ fn fields(plan: &Plan, frozen: &Frozen) -> Vec<(String, String)> {
     }
     fields.push(("Then expects".to_owned(), shown(&expected(plan))));
     fields.push(("Risk".to_owned(), plan.risk.as_str().to_owned()));
+    if plan.terms.quorum.get() > 1 || !plan.terms.circles.is_empty() {
+        fields.push(("Needs".to_owned(), shown(&plan.terms.who(None))));
+    }
     if plan.tainted {
         fields.push(("Careful".to_owned(), "proposed after reading text that nobody vouches for".to_owned()));
     }

@@ -1,10 +1,11 @@
 //! The one function that may decide a plan (DESIGN.md section 4): it looks at who clicked, what they may do now, and where
 //! the plan stands. It changes nothing, so that a refused click leaves the plan as it was.
 
-use super::{Digest, Filed, Outcome, Plan, PlanId, PlanState, Risk, is_success};
+use super::vote::{Electorate, Outsider};
+use super::{Digest, Filed, Outcome, Plan, PlanId, PlanState, Told, is_success, told};
 use crate::envelope::Code;
 use crate::gate::Refusal;
-use crate::port::{Asker, Right, Rights};
+use crate::port::{Asker, Rights};
 use crate::signal::{Actor, ActorKind, Platform};
 
 /// What somebody wants done with a plan.
@@ -45,8 +46,10 @@ pub struct Ask {
 /// A decision that may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// The requester decides alone, by a policy that allows it.
+    /// The requester countersigns, by a policy that allows it.
     pub waiver: bool,
+    /// How many more people have to countersign after this one.
+    pub missing: u32,
 }
 
 /// Judges one decision. A plan whose time is over has been moved to EXPIRED
@@ -63,13 +66,11 @@ pub fn judge(ask: &Ask, filed: &Filed, asker: &Asker<'_>, rights: &dyn Rights) -
     if ask.digest.as_ref().is_some_and(|digest| digest != filed.frozen.digest()) {
         return Err(refuse(Code::PolicyBlocked, "that decision is about another version of this plan".to_owned()));
     }
-    let person = |actor: &Actor| rights.person(&plan.thread.platform, actor);
-    let is_requester = person(asker.actor) == person(&plan.requester);
-    let right = Right::Decide { risk: plan.risk, on: plan.target.clone(), is_requester };
-    let may_decide = rights.may(asker, &right);
-    let may = may_decide || (ask.verb == Verb::Cancel && is_requester);
-    if !may {
-        return Err(refuse(Code::Forbidden, format!("you may not {} this plan", ask.verb.as_str())));
+    let electorate = Electorate::of(filed, rights);
+    let takes_own_back = ask.verb == Verb::Cancel && electorate.is_requester(asker);
+    match electorate.judge(asker) {
+        Err(outsider) if !takes_own_back => return Err(refuse(Code::Forbidden, not_yours(ask.verb, &outsider))),
+        Ok(()) | Err(_) => {}
     }
     // Only after the right: a stranger does not learn what became of a plan.
     let stands =
@@ -77,16 +78,36 @@ pub fn judge(ask: &Ask, filed: &Filed, asker: &Asker<'_>, rights: &dyn Rights) -
     if !stands {
         return Err(refuse(Code::FsmBlocked, already(filed)));
     }
-    let four_eyes = ask.verb == Verb::Approve && is_requester && plan.risk >= Risk::Medium;
-    if four_eyes && !(plan.alone && rights.may_decide_alone(asker, plan.risk)) {
+    match ask.verb {
+        Verb::Approve => countersign(&electorate, asker),
+        Verb::Deny | Verb::Cancel => Ok(Allowed { waiver: false, missing: 0 }),
+    }
+}
+
+/// One more person countersigns: nobody twice, by whatever account, and not what they asked for themselves unless policy
+/// lets them.
+fn countersign(electorate: &Electorate<'_>, asker: &Asker<'_>) -> Result<Allowed, Box<Refusal>> {
+    if electorate.has_voted(asker) {
+        let message = "you have countersigned this plan already, and somebody else has to as well".to_owned();
+        return Err(refuse(Code::FsmBlocked, message));
+    }
+    let waiver = electorate.may_waive(asker);
+    if electorate.needs_others(asker) && !waiver {
         let message = "somebody else has to countersign what you asked for yourself".to_owned();
         return Err(refuse(Code::Forbidden, message));
     }
-    let needs_two = ask.verb == Verb::Approve && !is_requester && plan.risk >= Risk::Medium;
-    if needs_two && !is_somebody(rights, &plan.thread.platform, &plan.requester) {
+    if electorate.may_be_one_person(asker) {
         return Err(refuse(Code::Forbidden, WHOSE_ACCOUNT_IS_THIS.to_owned()));
     }
-    Ok(Allowed { waiver: four_eyes })
+    Ok(Allowed { waiver, missing: electorate.missing_after(asker) })
+}
+
+fn not_yours(verb: Verb, outsider: &Outsider) -> String {
+    let verb = verb.as_str();
+    match outsider {
+        Outsider::NoRight => format!("you may not {verb} this plan"),
+        Outsider::Not(group) => format!("you may not {verb} this plan; it takes somebody of group {group}"),
+    }
 }
 
 /// Said where a change needs two people and the account that asks for it is nobody's.
@@ -116,7 +137,10 @@ fn already(filed: &Filed) -> String {
         PlanState::Refused(code) => format!("this plan was refused already ({code}); nothing was changed"),
         PlanState::Failed => "this plan failed already; nothing was changed".to_owned(),
         PlanState::Pending | PlanState::Approved | PlanState::Denied | PlanState::Expired | PlanState::Cancelled => {
-            format!("this plan is {} already", filed.state().as_str())
+            let told = told(filed);
+            let word = told.map_or_else(|| filed.state().as_str(), Told::word);
+            let why = told.and_then(Told::why).map(|why| format!(": {}", lower(why))).unwrap_or_default();
+            format!("this plan is {word} already{why}")
         }
     }
 }
@@ -127,6 +151,12 @@ fn not_as_planned(plan: &Plan, outcome: Outcome) -> &'static str {
         Outcome::AsExpected | Outcome::Differs => "a fresh read showed something else than was expected",
         Outcome::Absent => "a fresh read showed that it was not there",
     }
+}
+
+/// The beginning of a sentence, to stand within one.
+fn lower(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
 
 fn refuse(code: Code, message: String) -> Box<Refusal> {

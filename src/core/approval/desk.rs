@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Frozen, PlanId, PlanState, may_become};
+use super::{Frozen, PlanId, PlanState, Vote, Withdrawal, may_become};
+use crate::ledger::GrantId;
 use crate::signal::{Actor, Mono, Now, Platform, SignalId, Wall};
 
 /// The longest wait for a look, in milliseconds: longer than a permit, a time limit and a pause between two looks together.
@@ -32,6 +33,19 @@ pub struct Decided {
     /// Why, where it was denied or taken back.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// Why nobody was asked, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unasked: Option<Unasked>,
+}
+
+/// Why nobody was asked for a countersignature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unasked {
+    /// Somebody had allowed exactly this beforehand: [`Decided::by`] is who.
+    Grant(GrantId),
+    /// The room's control level lets its people do this alone: [`Decided::by`] is who asked for it.
+    Level,
 }
 
 /// Everything about a plan that changes.
@@ -44,6 +58,18 @@ pub struct Standing {
     pub version: u64,
     /// The decision, once there is one.
     pub decided: Option<Decided>,
+    /// Who has countersigned it, in order. Only ever added to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
+    /// Whether its people were reminded.
+    #[serde(default)]
+    pub reminded: bool,
+    /// How many escalations there were.
+    #[serde(default)]
+    pub level: u32,
+    /// Why it fell away without a decision, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<Withdrawal>,
     /// From when on it can certainly no longer act: its permit has expired and its own time limit has passed. Set when it
     /// begins to execute.
     pub over_at: Option<Wall>,
@@ -56,7 +82,18 @@ pub struct Standing {
 impl Standing {
     /// As it is filed.
     pub const fn new() -> Self {
-        Self { state: PlanState::Pending, version: 0, decided: None, over_at: None, looks: 0, next_look: None }
+        Self {
+            state: PlanState::Pending,
+            version: 0,
+            decided: None,
+            votes: Vec::new(),
+            reminded: false,
+            level: 0,
+            withdrawn: None,
+            over_at: None,
+            looks: 0,
+            next_look: None,
+        }
     }
 }
 
@@ -104,10 +141,10 @@ pub struct Move {
 
 /// A plan on the desk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Kept {
-    filed: Filed,
+pub(super) struct Kept {
+    pub(super) filed: Filed,
     /// When it expires by the stopwatch: a clock on the wall that is set back must not give it more time.
-    expires: Mono,
+    pub(super) expires: Mono,
     /// When a begun change can certainly not act any more, by the stopwatch: a clock on the wall that is set forward must
     /// not have it looked at too early.
     over: Option<Mono>,
@@ -120,8 +157,10 @@ struct Kept {
 /// The plans of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Desk {
-    kept: BTreeMap<PlanId, Kept>,
+    pub(super) kept: BTreeMap<PlanId, Kept>,
     next: u64,
+    /// What was moved in the step that is being made, as it stood before.
+    before: Vec<Kept>,
 }
 
 impl Desk {
@@ -142,6 +181,18 @@ impl Desk {
         self.forget_oldest_closed();
     }
 
+    /// A step begins: what was moved before it is stored.
+    pub fn begin_step(&mut self) {
+        self.before.clear();
+    }
+
+    /// The step was not stored: every plan that it moved stands where it stood.
+    pub fn undo_step(&mut self) {
+        for kept in self.before.drain(..).rev() {
+            self.kept.insert(kept.filed.id().clone(), kept);
+        }
+    }
+
     /// A plan by its full id.
     pub fn get(&self, id: &PlanId) -> Option<&Filed> {
         self.kept.get(id).map(|kept| &kept.filed)
@@ -158,6 +209,11 @@ impl Desk {
     /// begins no second one.
     pub fn holding(&self) -> Option<&Filed> {
         self.kept.values().map(|kept| &kept.filed).find(|filed| filed.state().holds_target())
+    }
+
+    /// The plan that this signal asked for.
+    pub fn asked_by(&self, signal: &SignalId) -> Option<&Filed> {
+        self.kept.values().map(|kept| &kept.filed).find(|filed| filed.frozen.plan().signal == *signal)
     }
 
     /// Whether a plan's time is over, by either clock.
@@ -183,11 +239,12 @@ impl Desk {
     /// nothing changes, where the plan is unknown or the move is not in the table.
     pub fn shift(&mut self, id: &PlanId, to: PlanState, now: Now, change: impl FnOnce(&mut Standing)) -> Option<Move> {
         let kept = self.kept.get_mut(id)?;
-        let filed = &mut kept.filed;
-        let from = filed.standing.state;
+        let from = kept.filed.standing.state;
         if !may_become(from, to) {
             return None;
         }
+        self.before.push(kept.clone());
+        let filed = &mut kept.filed;
         let version = filed.standing.version;
         change(&mut filed.standing);
         filed.standing.state = to;
@@ -242,7 +299,7 @@ fn latest(standing: &Standing, now: Now) -> Option<Mono> {
 /// When something is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// An expiry: by whichever clock comes first.
+    /// An expiry, a reminder or an escalation: by whichever clock comes first.
     Either(Wall, Mono),
     /// A look: not before both clocks say so (where the stopwatch knows, first), and by the second time of the stopwatch
     /// in any case.
@@ -275,7 +332,9 @@ impl Kept {
         let standing = &self.filed.standing;
         match standing.state {
             PlanState::Pending | PlanState::Approved => {
-                Some(Due::Either(self.filed.frozen.plan().expires_at, self.expires))
+                let expiry = (self.filed.frozen.plan().expires_at, self.expires);
+                let (wall, mono) = self.next_hint().map_or(expiry, |(_, wall, mono)| (wall, mono));
+                Some(Due::Either(wall, mono))
             }
             // An executing plan that nobody works on was left by a process that ended; its outcome is unknown.
             PlanState::Executing => standing.over_at.map(|wall| Due::Both(wall, self.over, self.at_the_latest)),

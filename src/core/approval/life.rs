@@ -89,14 +89,14 @@ impl PlanState {
     }
 }
 
-/// Whether a plan may go from one state to another. Staying in UNVERIFIED or UNKNOWN is a verification that was tried and
-/// could not be made.
+/// Whether a plan may go from one state to another. Staying in PENDING is one more vote, a reminder or an escalation; staying
+/// in UNVERIFIED or UNKNOWN is a verification that was tried and could not be made.
 pub const fn may_become(from: PlanState, to: PlanState) -> bool {
     use PlanState::{
         Approved, Cancelled, Denied, Executing, Expired, Failed, Pending, Refused, Unknown, Unverified, Verified,
     };
     match (from, to) {
-        (Pending, Approved | Denied | Expired | Cancelled)
+        (Pending, Pending | Approved | Denied | Expired | Cancelled)
         | (Approved, Executing | Refused(_) | Expired | Cancelled)
         | (Executing, Unverified | Unknown | Refused(_) | Failed)
         | (Unverified, Unverified | Verified(_))
@@ -138,7 +138,7 @@ mod tests {
             writeln!(table, "{} -> {next}", from.as_str()).expect("a String takes any text");
         }
         insta::assert_snapshot!(table, @"
-        pending -> approved denied expired cancelled
+        pending -> pending approved denied expired cancelled
         approved -> executing expired cancelled refused
         executing -> unverified unknown refused failed
         unverified -> unverified verified

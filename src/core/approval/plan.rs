@@ -10,10 +10,11 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+use super::Terms;
 use crate::canonical;
 use crate::port::Asker;
 use crate::resource::ResourceId;
-use crate::signal::{Actor, ConversationKind, SignalId, ThreadKey, Wall};
+use crate::signal::{Actor, ConversationKind, EventId, SignalId, ThreadKey, Wall};
 
 /// The form of the canonical bytes. Another form is another number, so that an old plan is refused and never misread.
 const FORM: u32 = 1;
@@ -141,6 +142,9 @@ pub struct Plan {
     pub thread: ThreadKey,
     /// The request that asked for it.
     pub signal: SignalId,
+    /// The platform's id of the message that asked for it: where that is edited or deleted, the plan falls away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<EventId>,
     /// Who asked for it.
     pub requester: Actor,
     /// The roles that the requester had on their platform when they asked, by immutable id.
@@ -159,6 +163,9 @@ pub struct Plan {
     pub target_name: String,
     /// One line that tells it from its like, as its discovery reported it: a command line, a unit's description.
     pub target_about: String,
+    /// What was found on it, as `name=value`. Untrusted: it may restrict who decides, and never permit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// Cast, checked and complete.
     pub args: Map<String, Value>,
     /// What will be done, in words: "stop process sleep (pid 4711)".
@@ -180,6 +187,9 @@ pub struct Plan {
     pub limit_ms: u64,
     /// Whether policy lets the requester countersign it alone: a waiver, which the card and the record say.
     pub alone: bool,
+    /// What its approval takes beside the rights of who countersigns.
+    #[serde(default, skip_serializing_if = "Terms::is_default")]
+    pub terms: Terms,
     /// When it was proposed.
     pub requested_at: Wall,
     /// When it can no longer be approved.

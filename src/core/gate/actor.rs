@@ -3,7 +3,6 @@
 
 use crate::envelope::Code;
 use crate::port::Right;
-use crate::resource::ResourceId;
 use crate::signal::ActorKind;
 
 use super::stack::not_about_messages;
@@ -30,17 +29,11 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         kind: case.kind,
         tool: Some(case.proposed_name()),
         on: case.target_id().cloned(),
-        labels: case.target_id().map(|id| labels(id, ctx)).unwrap_or_default(),
+        labels: case.target_id().map(|id| ctx.resolved.labels(id)).unwrap_or_default(),
     };
     if ctx.env.rights.may(&asker, &right) {
         return Verdict::Pass;
     }
     let on = case.target_id().map_or_else(|| "here".to_owned(), |id| format!("on `{id}`"));
     Verdict::refuse(Code::Forbidden, format!("you may not ask for a {} {on}", case.kind.as_str()))
-}
-
-/// What its discovery said about the target.
-fn labels(target: &ResourceId, ctx: &Ctx<'_>) -> Vec<String> {
-    let known = ctx.resolved.peek(target).into_iter().flat_map(|resource| &resource.attrs);
-    known.map(|(name, value)| format!("{name}={value}")).collect()
 }

@@ -1,7 +1,7 @@
 //! Gate `approval`: what changes something needs somebody's countersignature on exactly that plan. It lets a write pass
 //! only as the plan that the request carries out: approved, unchanged to the byte, within its time, and the same call.
 
-use crate::approval::{Filed, Frozen, PlanState};
+use crate::approval::{Filed, Frozen, PlanState, still_unasked};
 use crate::envelope::{Code, Details};
 use crate::tool::ToolKind;
 
@@ -30,14 +30,22 @@ fn ask(case: &CallCase<'_>) -> Verdict {
 }
 
 fn carry_out(case: &CallCase<'_>, filed: &Filed, ctx: &Ctx<'_>) -> Verdict {
-    if filed.state() != PlanState::Approved || filed.standing.decided.is_none() {
+    let decided = filed.standing.decided.as_ref().filter(|_| filed.state() == PlanState::Approved);
+    let Some(decided) = decided else {
         return Verdict::refuse(Code::ApprovalRequired, format!("this plan is {}", filed.state().as_str()));
-    }
+    };
     if ctx.desk.is_expired(filed.id(), ctx.now) {
         return Verdict::refuse(Code::ApprovalRequired, "the approval of this plan has expired");
     }
     if let Err(error) = Frozen::read(filed.frozen.bytes().to_owned(), filed.frozen.digest()) {
         return Verdict::refuse(Code::PolicyBlocked, error.to_string());
+    }
+    let labels = ctx.resolved.labels(&filed.frozen.plan().target);
+    if !decided.unasked.iter().all(|unasked| still_unasked(filed, unasked, &labels, &ctx.env, ctx.now)) {
+        return Verdict::refuse(
+            Code::ApprovalRequired,
+            "what allowed this beforehand does not hold any more; ask again",
+        );
     }
     if is_the_planned_call(case, filed) {
         return Verdict::Pass;

@@ -15,6 +15,7 @@ use crate::signal::{Now, Signal};
 use crate::text;
 use crate::thread::{Budget, Fsm, ResolvedContext};
 use crate::tool::{ActionSpec, ArgError, ArgKind, ToolKind, cast};
+use crate::usage::{Origin, Spent};
 
 /// What the judges may look at.
 #[derive(Clone, Copy)]
@@ -31,6 +32,8 @@ pub struct Ctx<'a> {
     pub resolved: &'a ResolvedContext,
     /// What the request has used up.
     pub budget: &'a Budget,
+    /// What was used today by those who pay for it, this step included; none where nobody can say.
+    pub spent: Option<&'a Spent>,
     /// The thread's plans.
     pub desk: &'a Desk,
     /// The plan that the request carries out or verifies, where it does: then it acts for the plan's requester, and the
@@ -96,6 +99,8 @@ impl<'a> Standing<'a> {
 pub struct CallCase<'a> {
     /// As proposed.
     pub proposal: &'a Proposal,
+    /// By whom. Not a claim: whoever drives the loop says it.
+    pub by: Origin,
     /// The declaration, where there is one.
     pub spec: Option<&'a ActionSpec>,
     /// From tool and action alone; unknown is a write.
@@ -108,10 +113,11 @@ pub struct CallCase<'a> {
 
 impl<'a> CallCase<'a> {
     /// Looks everything up.
-    pub fn new(proposal: &'a Proposal, env: &Env<'a>) -> Self {
+    pub fn new(proposal: &'a Proposal, by: Origin, env: &Env<'a>) -> Self {
         let spec = env.registry.action(&proposal.tool, &proposal.action);
         Self {
             proposal,
+            by,
             spec,
             kind: env.registry.kind(&proposal.tool, &proposal.action),
             args: spec.map_or_else(|| Ok(Map::new()), |spec| cast(&spec.args, &proposal.args)),

@@ -25,6 +25,7 @@ mod workflow;
 pub use case::{CallCase, Ctx, Standing};
 pub use cleared::{Cleared, ToolCall, Warrant};
 pub use depth::DEPTH_MAX;
+pub(crate) use own::is_own_target;
 pub use repetition::IDENTICAL_CALLS_MAX;
 pub(crate) use secrets::texts_of;
 pub use stack::{Gate, STACK, judge_call, judge_post, reissue};

@@ -6,6 +6,7 @@ use crate::proposal::Proposal;
 use crate::signal::{CallId, Wall};
 use crate::text;
 use crate::tool::ToolKind;
+use crate::usage::Origin;
 
 use super::{CallCase, Cleared, Ctx, Judged, Passed, Refusal, Standing, ToolCall, Verdict, Warrant};
 use super::{
@@ -49,9 +50,13 @@ pub(super) fn not_about_messages(_: &Outgoing, _: &Standing<'_>) -> Verdict {
     Verdict::Pass
 }
 
-/// Judges a proposed call. What passes every gate is sealed under the given id.
-pub fn judge_call(proposal: &Proposal, id: CallId, ctx: &Ctx<'_>) -> (Judged, Option<Cleared<ToolCall>>) {
-    let case = CallCase::new(proposal, &ctx.env);
+/// Judges a proposed call, by whomever it was thought of. What passes every gate is sealed under the given id.
+pub fn judge_call(
+    (proposal, by): (&Proposal, Origin),
+    id: CallId,
+    ctx: &Ctx<'_>,
+) -> (Judged, Option<Cleared<ToolCall>>) {
+    let case = CallCase::new(proposal, by, &ctx.env);
     let (passed, refusal) = walk(|gate| (gate.call)(&case, ctx));
     let judged = Judged {
         what: case.shown_name(),

@@ -11,6 +11,7 @@ use crate::resource::ResourceId;
 use crate::signal::{ActorKind, Mono, Signal};
 use crate::testkit::{World, resource, signal, thread_key};
 use crate::thread::{Budget, OpenWrite, State};
+use crate::usage::Origin;
 
 fn proposal(call: &str, target: Option<&str>, args: &Value) -> Proposal {
     let (tool, action) = call.split_once('.').expect("tool.action");
@@ -334,6 +335,7 @@ fn outgoing(text: &str, claim: Claim) -> Outgoing {
 fn judge(world: &mut World, post: Outgoing, readings: &[Source]) -> Result<(), (&'static str, Code)> {
     let (asked, budget, now) = (signal("s", "ann", "x"), Budget::default(), world.now());
     let ctx = Ctx {
+        spent: None,
         env: world.env(),
         now,
         signal: &asked,
@@ -386,7 +388,7 @@ fn a_stored_message_is_judged_again() {
 fn the_kind_of_a_call_does_not_depend_on_its_arguments() {
     // Invariant 13, FSM-12: a harmless word does not make a write a read, nor a dreadful one a read a write.
     let world = discovered();
-    let kind = |call: &str, args: Value| CallCase::new(&proposal(call, None, &args), &world.env()).kind;
+    let kind = |call: &str, args: Value| CallCase::new(&proposal(call, None, &args), Origin::Rule, &world.env()).kind;
     for args in [json!({}), json!({"line": "rm -rf /"}), json!({"line": "uptime", "action": "load"})] {
         assert_eq!(kind("lab_control.restart", args.clone()), crate::tool::ToolKind::Write);
         assert_eq!(kind("lab_read.run", args.clone()), crate::tool::ToolKind::Read);

@@ -1,5 +1,5 @@
 //! Standing permissions: what may be done without asking again, for whom, where, until when and how often. When one is
-//! given, and which plan it covers, is decided in `approval/`.
+//! given, and which plan it covers, is decided in `approval/grant.rs`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Account;
 use crate::approval::{PlanId, Risk};
 use crate::resource::ResourceId;
-use crate::signal::{ConversationId, Platform, Wall};
+use crate::signal::{ConversationId, Mono, Now, Platform, Wall};
 
 /// The id of a grant: 16 bytes from the operating system's randomness, as 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,6 +31,16 @@ impl GrantId {
     }
 }
 
+/// A person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Somebody {
+    /// As rights know them: the person's name, or the account of somebody without one. This is what is compared.
+    pub person: String,
+    /// As their platform shows them. Decoration only, never compared.
+    pub display: String,
+}
+
 /// A standing permission, exactly as wide as the plan it was given on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,10 +57,10 @@ pub struct Grant {
     pub risk: Risk,
     /// In which room.
     pub room: (Platform, ConversationId),
-    /// Who may ask for it: the person's name, or the account of somebody without one.
-    pub person: String,
-    /// Who gave it: their account, whose rights are asked again at each use, and their name.
-    pub by: (Account, String),
+    /// Who may ask for it.
+    pub person: Somebody,
+    /// Who gave it: their account, whose rights are asked again at each use, and whose that was.
+    pub by: (Account, Somebody),
     /// The plan on which it was given.
     pub plan: PlanId,
     /// What that plan did, in words.
@@ -63,4 +73,19 @@ pub struct Grant {
     pub uses_max: u32,
     /// How often it was.
     pub uses: u32,
+}
+
+impl Grant {
+    /// How often it may still be used.
+    pub const fn uses_left(&self) -> u32 {
+        self.uses_max.saturating_sub(self.uses)
+    }
+
+    /// When it ends by the stopwatch, as far as can be told now: a clock on the wall that is set back gives it no more
+    /// than its whole time.
+    pub(super) fn end_by_stopwatch(&self, now: Now) -> Mono {
+        let lifetime = self.expires_at.0.saturating_sub(self.given_at.0).max(0);
+        let left = self.expires_at.0.saturating_sub(now.wall.0).clamp(0, lifetime);
+        Mono(now.mono.0.saturating_add(left.unsigned_abs()))
+    }
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::signal::{ActorId, Platform};
+use crate::signal::{ActorId, Mono, Now, Platform};
 
-pub use grant::{Grant, GrantId};
+pub use grant::{Grant, GrantId, Somebody};
 pub use link::{CodeHash, Link, LinkCode};
 
 /// An account: an immutable id on its platform.
@@ -62,12 +62,29 @@ pub struct Change {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     rows: BTreeMap<Key, (u64, Record)>,
+    /// When each grant ends by the stopwatch.
+    ends: BTreeMap<GrantId, Mono>,
 }
 
 impl Ledger {
     /// From the rows of the store.
     pub fn new(rows: impl IntoIterator<Item = (Key, u64, Record)>) -> Self {
-        Self { rows: rows.into_iter().map(|(key, version, record)| (key, (version, record))).collect() }
+        Self {
+            rows: rows.into_iter().map(|(key, version, record)| (key, (version, record))).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Follows the stopwatch as well, from where the ledger before this one left off: else a clock on the wall that is set
+    /// back would give a grant more time.
+    #[must_use]
+    pub fn timed(mut self, before: &Self, now: Now) -> Self {
+        let end = |(id, grant): (&GrantId, &Grant)| {
+            let known = before.ends.get(id).copied();
+            (id.clone(), known.unwrap_or_else(|| grant.end_by_stopwatch(now)))
+        };
+        self.ends = self.grants().map(end).collect();
+        self
     }
 
     /// Makes a change, or says that the row does not stand where the change starts; then nothing changes.
@@ -126,6 +143,12 @@ impl Ledger {
             Some((_, Record::Grant(grant))) => Some(grant),
             Some((_, Record::Link(_) | Record::Code(_))) | None => None,
         }
+    }
+
+    /// Whether the time of a grant is over, by either clock. One that no stopwatch follows is over.
+    pub fn is_over(&self, id: &GrantId, now: Now) -> bool {
+        let by_wall = self.grant(id).is_none_or(|grant| now.wall >= grant.expires_at);
+        by_wall || self.ends.get(id).is_none_or(|end| now.mono >= *end)
     }
 
     /// Every grant.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::hear::{Heard, is_pronoun};
-use super::intents::{Caught, Does, Intent, OwnCommand};
+use super::intents::{Caught, Does, Intent};
 use super::spelling::corrected;
 use crate::env::Env;
 use crate::signal::ThreadKey;
@@ -94,10 +94,7 @@ fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Rout
 pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -> bool {
     let is_write = match &intent.does {
         // A decision is made once; there is nothing in it to remember.
-        Does::Own(
-            OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel | OwnCommand::Link | OwnCommand::Unlink,
-        ) => true,
-        Does::Own(_) => false,
+        Does::Own(own) => own.decides(),
         Does::Call { tool, action } => env.registry.kind(tool, action) == ToolKind::Write,
     };
     route.is_free_of_context() && route.layer != Layer::Sticky && !is_write
@@ -144,9 +141,6 @@ fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
     let route = by_pattern(&better, None, env)?;
     let intent = env.intents.named(&route.intent)?;
     // A decision is made in its own words, with the full id in them, and never by saying yes to something else (AC-24).
-    let is_decision = matches!(
-        intent.does,
-        Does::Own(OwnCommand::Approve | OwnCommand::Deny | OwnCommand::Cancel | OwnCommand::Link | OwnCommand::Unlink)
-    );
+    let is_decision = matches!(intent.does, Does::Own(own) if own.decides());
     Some(Suggested { text: better.text, about: intent.about.clone(), runs: !is_decision })
 }

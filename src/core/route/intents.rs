@@ -34,6 +34,8 @@ pub enum OwnCommand {
     Link,
     /// Take an account away from a person.
     Unlink,
+    /// How much one may ask for, and how much of it is left.
+    Limits,
     /// Which gates the last action passed, and which stopped it.
     Why,
     /// What it knows about something that was named.
@@ -52,6 +54,38 @@ pub enum OwnCommand {
     Cancel,
     /// Look again at what was changed and is not verified.
     Verify,
+    /// What was used of the day's budgets, and what is left.
+    Budget,
+    /// Allow beforehand what a plan does.
+    Grant,
+    /// What is allowed beforehand.
+    Grants,
+    /// Take back what was allowed.
+    Revoke,
+}
+
+impl OwnCommand {
+    /// Whether it settles who may do what: it is typed in its own words, never remembered, and never run by a yes to a
+    /// guess.
+    pub(super) const fn decides(self) -> bool {
+        match self {
+            Self::Approve | Self::Deny | Self::Cancel | Self::Link | Self::Unlink | Self::Grant | Self::Revoke => true,
+            Self::Help
+            | Self::Status
+            | Self::Who
+            | Self::WhoCan
+            | Self::Roles
+            | Self::Why
+            | Self::About
+            | Self::Reset
+            | Self::ResetKeep
+            | Self::Approvals
+            | Self::Verify
+            | Self::Grants
+            | Self::Budget
+            | Self::Limits => false,
+        }
+    }
 }
 
 /// What an intent does.

@@ -1,13 +1,13 @@
 //! What must hold, whatever happens: kept beside the store and compared with it, so that it relies neither on the store's
 //! own checks nor on the thread's. It decides nothing, and the first thing that does not hold stays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::approval::{Filed, Move, PlanId, PlanState, may_become};
+use crate::approval::{Filed, Move, Plan, PlanId, PlanState, Risk, Vote, may_become};
 use crate::gate::{ToolCall, Warrant};
 use crate::port::{Claim, Outgoing};
 use crate::signal::{Actor, ActorKind};
-use crate::testkit::Files;
+use crate::testkit::{Files, People};
 use crate::thread::{State, ThreadState};
 
 /// How often each thing happened.
@@ -35,6 +35,12 @@ struct Line {
     executed: u32,
     /// At which setting of the clock its target was first read to verify it.
     looked: Option<u64>,
+    /// Who had countersigned it.
+    votes: Vec<Vote>,
+    reminded: bool,
+    level: u32,
+    /// Enough people who might then have countersigned it.
+    cleared: bool,
 }
 
 /// How a write came to be executed.
@@ -42,7 +48,7 @@ pub(super) struct Execution<'a> {
     pub(super) call: &'a ToolCall,
     /// How often the wall clock was set back until now.
     pub(super) setbacks: u64,
-    /// The wall clock was set forward while it was being done.
+    /// The wall clock was set forward while it was being done, or before its bot was followed by another one.
     pub(super) jumped: bool,
     /// Nobody waits for it any more.
     pub(super) orphan: bool,
@@ -65,22 +71,80 @@ impl Ledger {
     pub(super) fn filed(&mut self, filed: &Filed) {
         let standing = &filed.standing;
         let fresh = standing.state == PlanState::Pending && standing.version == 0 && standing.decided.is_none();
-        let line = Line { state: standing.state, version: 0, calls: 0, executed: 0, looked: None };
+        let line = Line {
+            state: standing.state,
+            version: 0,
+            calls: 0,
+            executed: 0,
+            looked: None,
+            votes: Vec::new(),
+            reminded: false,
+            level: 0,
+            cleared: false,
+        };
         let known = self.lines.insert(filed.id().clone(), line).is_some();
         self.demand(fresh && !known, || format!("filed as {standing:?}"));
     }
 
     /// A row moves along the table of lives, one version at a time.
-    pub(super) fn moved(&mut self, moved: &Move, tally: &mut Tally) {
+    pub(super) fn moved(&mut self, moved: &Move, moment: &Moment<'_>, tally: &mut Tally) {
         let Some(line) = self.lines.get_mut(&moved.plan) else {
             return self.demand(false, || format!("moved and never filed: {moved:?}"));
         };
         let (from, version, to) = (line.state, line.version, &moved.to);
         (line.state, line.version) = (to.state, to.version);
-        tally.one(name_of(to.state));
+        tally.one(if from == to.state && from == PlanState::Pending { "still pending" } else { name_of(to.state) });
+        self.waited(moved, moment, tally);
         self.demand(may_become(from, to.state) && to.version == version + 1, || {
             format!("moved from {from:?}, version {version}, to {to:?}")
         });
+    }
+
+    /// What a plan gathers while it waits is only ever added to; and it is approved by enough people who may, in time.
+    fn waited(&mut self, moved: &Move, moment: &Moment<'_>, tally: &mut Tally) {
+        let Some((line, row)) = self.lines.get_mut(&moved.plan).zip(moment.files.rows.get(&moved.plan)) else { return };
+        let (plan, to) = (row.frozen.plan(), &moved.to);
+        let added = to.votes.strip_prefix(line.votes.as_slice()).map(<[Vote]>::len);
+        let people: BTreeSet<&str> = to.votes.iter().map(|vote| person(&vote.by)).collect();
+        let sound =
+            added.is_some_and(|added| added == 0 || moved.from == PlanState::Pending) && people.len() == to.votes.len();
+        let told = u32::from(to.reminded).checked_sub(u32::from(line.reminded)).zip(to.level.checked_sub(line.level));
+        let one_at_a_time = matches!(told, Some((0, 0))) || (matches!(told, Some((1, 0) | (0, 1))) && added == Some(0));
+        let after = (to.level > line.level).then(|| plan.terms.escalation_ms(line.level)).flatten();
+        let too_early =
+            after.is_some_and(|after| moment.wall < plan.requested_at.0 + i64::try_from(after).expect("minutes"));
+        (line.votes, line.reminded, line.level) = (to.votes.clone(), to.reminded, to.level);
+        let (count, quorum) = counted(moment.people, plan, to.level, &to.votes);
+        let in_time = moment.wall < plan.expires_at.0;
+        // Who allowed it beforehand must have the say now that one countersignature takes.
+        let unasked = to.decided.as_ref().filter(|decided| decided.unasked.is_some());
+        let beforehand =
+            unasked.is_some_and(|decided| quorum == 1 && entitled(moment.people, plan, to.level, &decided.by));
+        line.cleared |= to.state == PlanState::Approved && (count >= quorum || beforehand) && in_time;
+        let cleared = line.cleared;
+        let denied = to.state != PlanState::Denied || !moment.ours || {
+            let by = to.decided.as_ref().map(|decided| &decided.by);
+            by.is_some_and(|by| entitled(moment.people, plan, to.level, by))
+        };
+        match (told, added, to.state) {
+            (Some((1, _)), _, _) => tally.one("reminded"),
+            (Some((_, 1)), _, _) => tally.one("escalated"),
+            (_, Some(1), PlanState::Pending) => tally.one("voted"),
+            (_, Some(1), PlanState::Approved) if quorum > 1 => tally.one("approved by several"),
+            _ => {}
+        }
+        if to.withdrawn.is_some() {
+            tally.one("withdrawn");
+        }
+        self.demand(sound, || format!("votes are not only added to: {moved:?}"));
+        self.demand(one_at_a_time, || format!("told more than one thing at once: {moved:?}"));
+        self.demand(!too_early || moment.setbacks > 0, || format!("escalated too early: {moved:?}"));
+        self.demand(denied, || format!("denied by somebody who may not: {moved:?}"));
+        self.demand(to.state != PlanState::Approved || cleared, || {
+            format!("approved by {count} of {quorum} who may: {moved:?} of {row:?}")
+        });
+        let fell = to.withdrawn.is_none() || to.state == PlanState::Cancelled;
+        self.demand(fell, || format!("withdrawn, and it stands otherwise: {moved:?}"));
     }
 
     /// Nothing but what was stored is in the store, and each target has one holder.
@@ -141,7 +205,7 @@ impl Ledger {
         };
         let Some(line) = self.lines.get_mut(&warrant.plan) else { return };
         line.executed += 1;
-        let (executed, looked) = (line.executed, line.looked);
+        let (executed, looked, cleared) = (line.executed, line.looked, line.cleared);
         tally.one(if done.orphan { "executed as an orphan" } else { "executed" });
         // The permit ends by the wall clock, and so does the time in which nobody looks: one clock of one machine, so
         // that a look comes after the permit's end and the action's own limit, however the clock was set before. What
@@ -156,8 +220,6 @@ impl Ledger {
         self.demand(looked.is_none() || clock_was_set, || format!("executed after it was looked at: {row:?}"));
         self.demand(begun || clock_was_set, || format!("executed while {row:?}"));
         let plan = row.frozen.plan();
-        let decided = row.standing.decided.as_ref();
-        let cleared = decided.is_some_and(|decided| may_decide(&decided.by) && decided.by.id != plan.requester.id);
         self.demand(cleared, || format!("executed without clearance: {row:?}"));
         let call = done.call;
         let same = (&call.tool, &call.action, call.target.as_ref(), &call.args)
@@ -178,9 +240,47 @@ impl Ledger {
     }
 }
 
-/// The people of the testkit who may decide.
-fn may_decide(actor: &Actor) -> bool {
-    actor.kind == ActorKind::Human && matches!(actor.id.as_str(), "ann" | "bob")
+/// What was so when a plan was moved.
+pub(super) struct Moment<'a> {
+    pub(super) people: &'a People,
+    pub(super) files: &'a Files,
+    pub(super) wall: i64,
+    /// Moved by this installation, and not by another one.
+    pub(super) ours: bool,
+    /// How often the wall clock was set back until now.
+    pub(super) setbacks: u64,
+}
+
+/// Who an account belongs to, here.
+pub(super) fn person(actor: &Actor) -> &str {
+    actor.id.as_str().trim_end_matches("@work")
+}
+
+/// Whether somebody may decide a plan that was escalated so often: by what the people are now, said once more here and in
+/// other words than in the code under test.
+pub(super) fn entitled(people: &People, plan: &Plan, level: u32, actor: &Actor) -> bool {
+    let name = person(actor);
+    let known =
+        actor.kind == ActorKind::Human && ["ann", "bob", "carol"].contains(&name) && !people.barred.contains(name);
+    let is_in = |group: &String| people.groups.get(group).is_some_and(|members| members.contains(name));
+    let mut circles = plan.terms.circles.iter().chain(&people.terms.circles);
+    let reached = plan.terms.reached_ms(level).unwrap_or(0);
+    known
+        && circles.all(|circle| {
+            let later = circle.escalate.iter().filter(|step| step.after_ms <= reached);
+            is_in(&circle.group) || later.map(|step| &step.group).any(is_in)
+        })
+}
+
+/// How many people have countersigned it whose vote counts now, and how many have to.
+pub(super) fn counted(people: &People, plan: &Plan, level: u32, votes: &[Vote]) -> (usize, usize) {
+    let quorum = plan.terms.quorum.max(people.terms.quorum).get();
+    let own = |vote: &Vote| person(&vote.by) == person(&plan.requester);
+    let waived = plan.alone && people.alone.contains(person(&plan.requester));
+    let must_be_others = (quorum > 1 || plan.risk >= Risk::Medium) && !waived;
+    let counts = |vote: &&Vote| entitled(people, plan, level, &vote.by) && !(own(vote) && must_be_others);
+    let counting: BTreeSet<&str> = votes.iter().filter(counts).map(|vote| person(&vote.by)).collect();
+    (counting.len(), usize::try_from(quorum).expect("few"))
 }
 
 /// A state with its outcome, as the figures call it.

@@ -4,6 +4,7 @@
 use crate::approval::{Outcome, PlanId, PlanState};
 use crate::port::CardChoice;
 
+use super::grants::{self, GrantOp};
 use super::spoke::Manner;
 use super::town::{Crash, Town};
 
@@ -20,6 +21,18 @@ pub(super) enum Op {
     Say { seat: usize, text: &'static str },
     /// Time has come for a plan, or has not; or somebody else says so.
     Due { plan: PlanId, forged: bool },
+    /// The request of a plan is edited or deleted.
+    Edit { plan: PlanId, deleted: bool },
+    /// A card will never be delivered; or somebody else says so.
+    Lost { plan: PlanId, forged: bool },
+    /// Somebody loses every right, or has it back.
+    Bar { who: &'static str },
+    /// Somebody may decide alone, or no longer.
+    Waive { who: &'static str },
+    /// Somebody comes into a group, or leaves it.
+    Join { who: &'static str, group: &'static str },
+    /// From now on plans take something else.
+    Rule { n: usize },
     /// The tool server works on a call.
     Serve { nth: usize, manner: Manner },
     /// Everything that is asked of the tool server is done, until nobody waits any more.
@@ -46,6 +59,8 @@ pub(super) enum Op {
     Evict { seat: usize },
     /// A thread breaks.
     Panic { seat: usize },
+    /// Something about permissions.
+    Grants(GrantOp),
 }
 
 /// Who presses.
@@ -64,6 +79,12 @@ impl Op {
             Self::Type { .. } => "op: type a decision",
             Self::Say { .. } => "op: say something else",
             Self::Due { .. } => "op: due",
+            Self::Edit { .. } => "op: edit",
+            Self::Lost { .. } => "op: a lost card",
+            Self::Bar { .. } => "op: bar",
+            Self::Waive { .. } => "op: waive",
+            Self::Join { .. } => "op: join",
+            Self::Rule { .. } => "op: rule",
             Self::Serve { .. } => "op: serve one call",
             Self::ServeAll => "op: serve all calls",
             Self::Orphan { .. } => "op: an orphan goes on",
@@ -77,15 +98,19 @@ impl Op {
             Self::Elsewhere { .. } => "op: another instance",
             Self::Evict { .. } => "op: a thread is dropped",
             Self::Panic { .. } => "op: a thread breaks",
+            Self::Grants(op) => op.name(),
         }
     }
 }
 
 /// The next operation. It is drawn from what is there, so that most of them mean something.
 pub(super) fn draw(town: &mut Town<'_>) -> Op {
+    if let Some(op) = grants::draw(town) {
+        return op;
+    }
     let plans: Vec<PlanId> = town.files.rows.keys().cloned().collect();
     let flights = town.spoke.flights.len();
-    let (thrown, seat) = (town.dice.below(100), town.dice.at(4) / 3);
+    let (thrown, seat) = (town.dice.below(110), town.dice.at(4) / 3);
     let who = town.dice.pick(&["ann", "bob"]);
     let plan = (!plans.is_empty()).then(|| plans[town.dice.at(plans.len())].clone());
     match (thrown, plan) {
@@ -110,7 +135,21 @@ pub(super) fn draw(town: &mut Town<'_>) -> Op {
         (92..=94, _) => Op::Drift { service: town.dice.at(2), how: town.dice.below(4) },
         (95..=96, Some(plan)) => Op::Elsewhere { plan, to: elsewhere(town) },
         (97, _) => Op::Evict { seat },
-        (98.., _) => Op::Panic { seat },
+        (98..=99, _) => Op::Panic { seat },
+        (100.., Some(plan)) => who_may(town, plan),
+    }
+}
+
+/// What changes who decides a plan, or takes it away.
+fn who_may(town: &mut Town<'_>, plan: PlanId) -> Op {
+    let who = town.dice.pick(&["ann", "bob", "carol"]);
+    match town.dice.below(12) {
+        0..=2 => Op::Edit { plan, deleted: town.dice.one_in(2) },
+        3 => Op::Lost { plan, forged: town.dice.one_in(2) },
+        4..=7 => Op::Bar { who },
+        8 => Op::Waive { who: "ann" },
+        9..=10 => Op::Join { who, group: town.dice.pick(&["sre", "leads", "heads"]) },
+        _ => Op::Rule { n: town.dice.at(4) },
     }
 }
 
@@ -118,7 +157,9 @@ fn press(town: &mut Town<'_>, plan: PlanId) -> Op {
     let who = match town.dice.below(12) {
         0 => Who::Bot,
         1 => Who::Person("eve"),
-        2..=6 => Who::Person("ann"),
+        2 => Who::Person(town.dice.pick(&["tom", "ann@work"])),
+        3..=5 => Who::Person("ann"),
+        6..=8 => Who::Person("carol"),
         _ => Who::Person("bob"),
     };
     let choice = if town.dice.one_in(9) { CardChoice::Deny } else { CardChoice::Approve };

@@ -35,6 +35,16 @@ pub(super) struct Service {
     pub(super) present: bool,
 }
 
+/// Whether the wall clock was set forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leapt {
+    No,
+    Forward,
+    /// And then a new process began: to it the write is over, and where the clock is set back within the permit's few
+    /// seconds, it is not.
+    Misled,
+}
+
 /// A call under way.
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -48,6 +58,8 @@ pub(super) struct Flight {
     pub(super) begun: Option<u64>,
     /// Whether the wall clock was set forward since then.
     pub(super) jumped: bool,
+    /// Whether the wall clock was set forward since it was sent.
+    pub(super) leapt: Leapt,
     /// Whether a bot still waits for its answer.
     pub(super) awaited: bool,
 }

@@ -4,17 +4,19 @@
 
 use crate::approval::{Filed, Move, PlanId, PlanState, Standing};
 use crate::effect::{Effect, Input};
+use crate::env::Env;
 use crate::envelope::Envelope;
 use crate::gate::ToolCall;
 use crate::signal::{Mono, Now, Signal, SignalId, Wall};
 use crate::step::step;
-use crate::testkit::{Files, NotStored, World, signal, thread_key};
+use crate::testkit::{Files, NotStored, People, World, signal, thread_key};
 use crate::thread::ThreadState;
 use crate::tool::ToolKind;
 
 use super::dice::Dice;
-use super::ledger::{Execution, Ledger, Tally};
-use super::spoke::{Flight, Manner, Spoke, done, failed, no_answer, not_begun, refused};
+use super::grants::Book;
+use super::ledger::{Execution, Ledger, Moment, Tally};
+use super::spoke::{Flight, Leapt, Manner, Spoke, done, failed, no_answer, not_begun, refused};
 
 /// After how many begun attempts a signal ends in a notice.
 const ATTEMPTS_MAX: u32 = 2;
@@ -52,11 +54,16 @@ struct Entry {
 pub(super) struct Town<'a> {
     ground: &'a World,
     pub(super) dice: Dice,
+    /// Who may what now.
+    pub(super) people: People,
     pub(super) mono: u64,
     pub(super) wall: i64,
     setbacks: u64,
     pub(super) seats: [Seat; 2],
     pub(super) files: Files,
+    /// What this process takes for the ledger of permissions, where another one has changed it since.
+    pub(super) seen: Option<crate::ledger::Ledger>,
+    pub(super) book: Book,
     inbox: Vec<Entry>,
     pub(super) spoke: Spoke,
     pub(super) ledger: Ledger,
@@ -74,11 +81,14 @@ impl<'a> Town<'a> {
         Self {
             ground,
             dice: Dice::new(seed),
+            people: ground.people.clone(),
             mono: 1_000,
             wall: 1_700_000_000_000,
             setbacks: 0,
             seats: Default::default(),
             files: Files::default(),
+            seen: None,
+            book: Book::default(),
             inbox: Vec::new(),
             spoke: Spoke::new(),
             ledger: Ledger::default(),
@@ -157,14 +167,16 @@ impl<'a> Town<'a> {
         let now = Now { wall: Wall(self.wall), mono: Mono(self.mono), seed };
         let ground = self.ground;
         let state = std::mem::take(&mut self.seats[at].state);
-        let (state, effects) = step(ground.env(), state, input, now);
+        let ledger = self.seen.as_ref().unwrap_or(&self.files.ledger);
+        let env = Env { rights: &self.people, ledger, ..ground.env() };
+        let (state, effects) = step(env, state, input, now);
         self.seats[at].state = state;
         self.tally.one("steps");
         let crash = self.crash_of_this_step();
         if crash == Some(Crash::BeforeStored) {
             return self.end_process();
         }
-        if let Err(why) = self.files.store(&effects) {
+        if let Err(why) = self.files.store(&effects, now) {
             return self.not_stored(at, why);
         }
         self.record(at, &effects);
@@ -199,6 +211,7 @@ impl<'a> Town<'a> {
                 Input::Held { signal, filed, by }
             }
             NotStored::Overtaken => {
+                self.seen = None;
                 self.tally.one("overtaken");
                 Input::Overtaken(signal)
             }
@@ -207,17 +220,22 @@ impl<'a> Town<'a> {
     }
 
     fn record(&mut self, at: usize, effects: &[Effect]) {
+        self.book.stored(effects, (&self.files, &self.people, self.wall), &mut self.ledger, self.tally);
+        if effects.iter().any(|effect| matches!(effect, Effect::Keep(_))) {
+            self.seen = None;
+        }
         for effect in effects {
             match effect {
                 Effect::File(filed) => {
                     self.tally.one("pending");
                     self.ledger.filed(filed);
                 }
-                Effect::Move(moved) => self.ledger.moved(moved, self.tally),
+                Effect::Move(moved) => self.moved(moved, true),
                 Effect::Post { message, .. } => self.ledger.said(message.get(), &self.files, self.tally),
                 Effect::Finish { signal, .. } => self.finished(at, signal),
                 Effect::Call(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Keep(_)
                 | Effect::Remember { .. }
@@ -246,6 +264,7 @@ impl<'a> Town<'a> {
                 | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Keep(_)
                 | Effect::Remember { .. } => {}
@@ -266,8 +285,16 @@ impl<'a> Town<'a> {
         }
         let until = call.warrant.as_ref().map_or(self.wall, |warrant| warrant.until.0);
         let good_for = (until - self.wall).clamp(0, 10_000);
-        let flight =
-            Flight { seat, call: call.clone(), sent: self.mono, good_for, begun: None, jumped: false, awaited: true };
+        let flight = Flight {
+            seat,
+            call: call.clone(),
+            sent: self.mono,
+            good_for,
+            begun: None,
+            jumped: false,
+            leapt: Leapt::No,
+            awaited: true,
+        };
         self.spoke.flights.push(flight);
     }
 
@@ -283,6 +310,9 @@ impl<'a> Town<'a> {
         self.spoke.flights.retain(Flight::is_write);
         for flight in &mut self.spoke.flights {
             flight.awaited = false;
+            if flight.leapt == Leapt::Forward {
+                flight.leapt = Leapt::Misled;
+            }
         }
     }
 
@@ -363,7 +393,12 @@ impl<'a> Town<'a> {
             return false;
         }
         let (call, setbacks) = (&flight.call, self.setbacks);
-        let execution = Execution { call, setbacks, jumped: flight.jumped, orphan: !flight.awaited };
+        let execution = Execution {
+            call,
+            setbacks,
+            jumped: flight.jumped || flight.leapt == Leapt::Misled,
+            orphan: !flight.awaited,
+        };
         self.ledger.executed(&execution, &self.files, self.tally);
         let target = call.target.clone();
         self.spoke.restart(target.as_ref(), &mut self.dice);
@@ -400,8 +435,11 @@ impl<'a> Town<'a> {
         if by < 0 {
             self.setbacks += 1;
         } else {
-            for flight in self.spoke.flights.iter_mut().filter(|flight| flight.begun.is_some()) {
-                flight.jumped = true;
+            for flight in &mut self.spoke.flights {
+                flight.jumped |= flight.begun.is_some();
+                if flight.leapt == Leapt::No {
+                    flight.leapt = Leapt::Forward;
+                }
             }
         }
     }
@@ -417,7 +455,13 @@ impl<'a> Town<'a> {
         if matches!(row.state(), PlanState::Verified(_)) {
             self.ledger.look_leaves(id, self.setbacks);
         }
-        self.ledger.moved(&moved, self.tally);
+        self.moved(&moved, false);
+    }
+
+    fn moved(&mut self, moved: &Move, ours: bool) {
+        let (people, files, setbacks) = (&self.people, &self.files, self.setbacks);
+        let moment = Moment { people, files, wall: self.wall, ours, setbacks };
+        self.ledger.moved(moved, &moment, self.tally);
     }
 
     /// Which thread a plan belongs to.

@@ -234,6 +234,30 @@ own = "cancel"
 args.plan = "{plan}"
 
 [[intent]]
+name = "grant"
+about = "allows beforehand what a plan does"
+examples = ["grant 00000000000000000000000000000000 for 8 hours"]
+patterns = ["grant(?: (?P<plan>[0-9a-f]{32}))?(?: (?P<terms>.+))?"]
+own = "grant"
+args.plan = "{plan}"
+args.terms = "{terms}"
+
+[[intent]]
+name = "grants"
+about = "what is allowed beforehand"
+examples = ["grants"]
+patterns = ["grants"]
+own = "grants"
+
+[[intent]]
+name = "revoke"
+about = "takes back what was allowed"
+examples = ["revoke 00000000000000000000000000000000"]
+patterns = ["revoke(?: (?P<grant>\\S+))?"]
+own = "revoke"
+args.grant = "{grant}"
+
+[[intent]]
 name = "verify"
 about = "looks again at what was changed"
 examples = ["verify"]
@@ -261,6 +285,13 @@ about = "how the bot does"
 examples = ["status"]
 patterns = ["status"]
 own = "status"
+
+[[intent]]
+name = "limits"
+about = "how much you may ask for"
+examples = ["limits"]
+patterns = ["limits"]
+own = "limits"
 
 [[intent]]
 name = "who"
@@ -298,6 +329,13 @@ about = "which gates the last question met"
 examples = ["why"]
 patterns = ["why"]
 own = "why"
+
+[[intent]]
+name = "budget"
+about = "what is left today"
+examples = ["budget"]
+patterns = ["budget"]
+own = "budget"
 
 [[intent]]
 name = "reset-keep"

@@ -2,9 +2,13 @@
 //! same `step` as production and never mints a clearance.
 
 mod fixtures;
+mod people;
+#[cfg(test)]
+pub(crate) mod scene;
 mod world;
 
 pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key};
+pub use people::People;
 #[cfg(test)]
 pub(crate) use world::NotStored;
 pub use world::{Files, Script, Told, World, plain};

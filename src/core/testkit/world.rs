@@ -1,59 +1,29 @@
-//! The world: one thread, scripted tools, a hand clock, and people who may everything or nothing.
+//! The world: one thread, scripted tools, a hand clock, and the people of `people.rs`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::approval::{Filed, Move, PlanId, Risk, Standing};
+use crate::approval::{Filed, Move, PlanId, Standing};
 use crate::command::Tables;
 use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
 use crate::ledger::Ledger;
-use crate::port::{Asker, Block, Mark, Outgoing, Right, Rights};
+use crate::port::{Block, Mark, Outgoing, Rights};
 use crate::proposal::Proposal;
+use crate::rate::Allowance;
 use crate::resource::Resource;
 use crate::route::{ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
-use crate::signal::{Actor, Mono, Now, Platform, Signal, Wall};
+use crate::signal::{Mono, Now, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
+use crate::usage::{Book, Budgets, Day, Spent, payers};
 
+use super::People;
 use super::fixtures::{INTENTS, TOOLS, signal};
-
-/// Ann and Bob may ask for anything but to restart what is found to be closed, and Ann has a second account; everybody
-/// else may nothing.
-struct TwoPeople;
-
-impl Rights for TwoPeople {
-    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
-        let closed = match right {
-            Right::Request { tool, labels, .. } => {
-                tool.as_deref() == Some("lab_control.restart") && labels.iter().any(|label| label == "closed=yes")
-            }
-            Right::Talk
-            | Right::Decide { .. }
-            | Right::Acknowledge
-            | Right::Declare
-            | Right::Grant
-            | Right::Administer => false,
-        };
-        !closed && matches!(asker.actor.id.as_str(), "ann" | "ann@work" | "bob")
-    }
-
-    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
-        false
-    }
-
-    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
-        if self.may(asker, &Right::Talk) { vec!["operator".to_owned()] } else { Vec::new() }
-    }
-
-    fn person(&self, _: &Platform, actor: &Actor) -> String {
-        actor.id.as_str().trim_end_matches("@work").to_owned()
-    }
-}
 
 /// The store's part, as far as plans are concerned: rows that move by compare-and-set, and one change at a time for each
 /// target.
@@ -78,7 +48,7 @@ pub(crate) enum NotStored {
 
 impl Files {
     /// Stores what a step does to plans: all of it or nothing.
-    pub(crate) fn store(&mut self, effects: &[Effect]) -> Result<(), NotStored> {
+    pub(crate) fn store(&mut self, effects: &[Effect], now: Now) -> Result<(), NotStored> {
         let mut before = Vec::new();
         let ledger = self.ledger.clone();
         for effect in effects {
@@ -96,6 +66,7 @@ impl Files {
                 Effect::Call(_)
                 | Effect::Post { .. }
                 | Effect::Audit(_)
+                | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
@@ -107,6 +78,7 @@ impl Files {
                 return Err(why);
             }
         }
+        self.ledger = std::mem::take(&mut self.ledger).timed(&ledger, now);
         Ok(())
     }
 
@@ -178,14 +150,16 @@ pub struct World {
     pub own: OwnDeployment,
     /// Credentials.
     pub vault: Vault,
-    /// Who may what: Ann and Bob, unless a test brings others.
-    pub rights: Box<dyn Rights>,
     /// The mask.
     pub mask: Mask,
     /// What each tool of a command line does.
     pub commands: Tables,
+    /// How much whoever asks may still have.
+    pub allowances: Vec<Allowance>,
     /// The thread.
     pub state: ThreadState,
+    /// Who there is.
+    pub people: People,
     /// The tools.
     pub script: Script,
     /// The plans, as the store has them.
@@ -194,6 +168,16 @@ pub struct World {
     pub clock: u64,
     /// The clock on the wall, in milliseconds since the Unix epoch.
     pub wall: i64,
+    /// How much may be used a day.
+    pub budgets: Budgets,
+    /// What was used, as the store has it.
+    pub book: Book,
+    /// What the payers of the request at work have used.
+    spent: Option<Spent>,
+    /// Who may what, where it is not the people above.
+    pub rights: Option<Box<dyn Rights>>,
+    /// What the thread still takes for the ledger, where somebody else has changed it since.
+    pub stale: Option<Ledger>,
     /// What the thread is working on, for steps that are not stored.
     at_work: Option<Signal>,
     steps: u64,
@@ -211,14 +195,20 @@ impl World {
             limits: Limits::default(),
             own: OwnDeployment::default(),
             vault: Vault::default(),
-            rights: Box::new(TwoPeople),
             mask: Mask::default(),
             commands: Tables::default(),
+            allowances: Vec::new(),
             state: ThreadState::default(),
+            people: People::default(),
             script: Script::default(),
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
+            budgets: Budgets::default(),
+            book: Book::new(Day(0)),
+            spent: None,
+            rights: None,
+            stale: None,
             at_work: None,
             steps: 0,
         }
@@ -277,17 +267,24 @@ impl World {
             self.at_work = Some(Signal::clone(signal));
         }
         let now = self.now();
+        let signal = self.at_work.clone();
+        self.look_up_spent(signal.as_ref(), now);
         let state = std::mem::take(&mut self.state);
         let (state, effects) = step(self.env(), state, input, now);
         self.state = state;
-        match (self.files.store(&effects), self.at_work.clone().map(Box::new)) {
+        match (self.files.store(&effects, now), self.at_work.clone().map(Box::new)) {
             (Ok(()), _) => {
-                self.rights.follow(&self.files.ledger);
+                if let Some(rights) = &self.rights {
+                    rights.follow(&self.files.ledger);
+                }
                 self.perform(effects, told)
             }
             (Err(NotStored::Lost(filed)), Some(signal)) => self.input(Input::Lost { signal, filed }, told),
             (Err(NotStored::Held(filed, by)), Some(signal)) => self.input(Input::Held { signal, filed, by }, told),
-            (Err(NotStored::Overtaken), Some(signal)) => self.input(Input::Overtaken(signal), told),
+            (Err(NotStored::Overtaken), Some(signal)) => {
+                self.stale = None;
+                self.input(Input::Overtaken(signal), told)
+            }
             (Err(_), None) => unreachable!("only a signal's step moves a plan"),
         }
     }
@@ -316,6 +313,10 @@ impl World {
                 Effect::Post { message, .. } => told.said.push_str(&plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
+                Effect::Spend(spend) => {
+                    spend.payers.iter().for_each(|payer| self.book.add(payer.clone(), spend.ground, spend.usage));
+                    told.effects.push(format!("{spend:?}"));
+                }
                 Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Keep(_)
@@ -344,6 +345,7 @@ impl World {
         proposals: &[Proposal],
     ) -> Vec<Result<Option<ToolCall>, Box<Refusal>>> {
         let now = self.now();
+        self.look_up_spent(Some(&signal), now);
         let state = std::mem::take(&mut self.state);
         let mut turn = Turn::new(self.env(), now, state);
         let mut request = crate::thread::begin_request(&mut turn, signal);
@@ -354,21 +356,33 @@ impl World {
         results
     }
 
+    /// What the payers of the request at work have used, as the engine would know it from the store.
+    fn look_up_spent(&mut self, signal: Option<&Signal>, now: Now) {
+        let day = Day::of(now.wall);
+        if self.book.day() != day {
+            self.book = Book::new(day);
+        }
+        self.spent = signal.map(|signal| self.book.spent(&payers(&self.people, &signal.actor, &signal.thread), day));
+    }
+
     /// The world outside, as the thread sees it.
     pub fn env(&self) -> Env<'_> {
         Env {
             registry: &self.registry,
             intents: &self.intents,
             exact: &self.exact,
-            rights: self.rights.as_ref(),
-            ledger: &self.files.ledger,
+            rights: self.rights.as_deref().unwrap_or(&self.people),
+            ledger: self.stale.as_ref().unwrap_or(&self.files.ledger),
             similarity: &Lexical,
             limits: &self.limits,
+            budgets: &self.budgets,
+            spent: self.spent.as_ref(),
             own: &self.own,
             vault: &self.vault,
             mask: &self.mask,
             commands: &self.commands,
             spokes: &[],
+            allowances: &self.allowances,
         }
     }
 

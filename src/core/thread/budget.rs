@@ -7,12 +7,14 @@ use serde_json::Value;
 
 use crate::canonical;
 use crate::proposal::Proposal;
+use crate::usage::Usage;
 
 /// What one request has used up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     turns: u32,
     calls: BTreeMap<String, u32>,
+    spent: Usage,
 }
 
 impl Budget {
@@ -31,6 +33,16 @@ impl Budget {
     /// How often this call was proposed.
     pub fn made(&self, key: &str) -> u32 {
         self.calls.get(key).copied().unwrap_or_default()
+    }
+
+    /// The tokens and the cost of all its turns.
+    pub const fn spent(&self) -> Usage {
+        self.spent
+    }
+
+    /// A turn has used this.
+    pub const fn spend(&mut self, usage: Usage) {
+        self.spent = self.spent.plus(usage);
     }
 
     /// A round of proposals begins.

@@ -14,6 +14,7 @@ use crate::proposal::Proposal;
 use crate::resource::Resource;
 use crate::signal::Wall;
 use crate::tool::ToolKind;
+use crate::usage::Origin;
 
 use super::request::{Driver, Request};
 use super::run::{Proposed, learn, propose, register, source_of};
@@ -102,7 +103,7 @@ pub(super) fn resume(turn: &mut Turn<'_>, request: Request, filed: &Filed) {
 /// The engine's own signal: time has come for this plan.
 pub(super) fn due(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId) {
     if let Some(filed) = expire(turn, &request, plan) {
-        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::plans::expired(&filed));
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::waiting::came_to_nothing(&filed, turn.env.mask));
         return turn.finish(request, Ending::Answered);
     }
     let Some(filed) = turn.state.desk.get(plan).cloned() else {
@@ -222,7 +223,7 @@ pub(super) fn was_carried_by(turn: &mut Turn<'_>, request: &mut Request) -> bool
 
 fn call(turn: &mut Turn<'_>, mut request: Request, carrying: Carrying, proposal: &Proposal) {
     request.budget.begin_turn();
-    match propose(turn, &mut request, proposal) {
+    match propose(turn, &mut request, proposal, Origin::Rule) {
         Proposed::Called => {
             request.driver = Some(Driver::Carrying(carrying));
             turn.state.request = Some(request);

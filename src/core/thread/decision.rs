@@ -1,7 +1,7 @@
 //! Decisions about plans: pressed at a card or typed with the plan's full id. Who may decide what is judged by
 //! `approval::judge`; here the plan is moved and everybody is told. Nothing a model says ever comes here.
 
-use crate::approval::{self, Ask, Decided, Digest, Filed, PlanId, PlanState, Verb};
+use crate::approval::{self, Allowed, Ask, Decided, Digest, Filed, PlanId, PlanState, Verb, Vote};
 use crate::effect::Ending;
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
@@ -59,6 +59,7 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
     #[cfg(test)]
     let judged = crate::step::broken::judged(judged);
     match judged.and_then(|allowed| unhindered(turn, ask, allowed)) {
+        Ok(allowed) if allowed.missing > 0 => count(turn, request, &filed, allowed),
         Ok(allowed) => make(turn, request, ask, &filed, allowed),
         Err(refusal) => {
             turn.note_refusal(&request, &refusal, Some(&filed));
@@ -69,15 +70,16 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
     }
 }
 
-fn was_decided_by(filed: &Filed, request: &Request) -> bool {
+/// Whether this very signal decided it, in an earlier process.
+pub(super) fn was_decided_by(filed: &Filed, request: &Request) -> bool {
     filed.state().is_open()
         && filed.standing.decided.as_ref().is_some_and(|decided| decided.signal == request.signal.id)
 }
 
 /// A change that could not begin now is not approved now: the click is not used up, and the plan goes on waiting.
-fn unhindered(turn: &Turn<'_>, ask: &Ask, allowed: approval::Allowed) -> Result<approval::Allowed, Box<Refusal>> {
+pub(super) fn unhindered(turn: &Turn<'_>, ask: &Ask, allowed: Allowed) -> Result<Allowed, Box<Refusal>> {
     match turn.state.fsm.open_write() {
-        Some(open) if ask.verb == Verb::Approve => {
+        Some(open) if ask.verb == Verb::Approve && allowed.missing == 0 => {
             let message =
                 format!("`{}` on `{}` is not verified yet; this plan goes on waiting", open.call, open.target);
             let hint = Some("type `verify`, then approve again".to_owned());
@@ -88,13 +90,41 @@ fn unhindered(turn: &Turn<'_>, ask: &Ask, allowed: approval::Allowed) -> Result<
     }
 }
 
-fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, allowed: approval::Allowed) {
+pub(super) fn vote(turn: &Turn<'_>, request: &Request, allowed: Allowed) -> Vote {
+    let signal = &request.signal;
+    Vote {
+        platform: signal.thread.platform.clone(),
+        by: signal.actor.clone(),
+        person: turn.env.rights.person(&signal.thread.platform, &signal.actor),
+        roles: signal.platform_roles.clone(),
+        room: signal.room,
+        signal: signal.id.clone(),
+        at: turn.now.wall,
+        waiver: allowed.waiver,
+    }
+}
+
+/// One person has countersigned, and more have to: the plan goes on waiting.
+fn count(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, allowed: Allowed) {
+    let vote = vote(turn, &request, allowed);
+    let detail = say::waiting::vote_record(&vote, filed.frozen.plan(), allowed.missing);
+    let voted = (filed.id(), PlanState::Pending, "voted");
+    if turn.shift_as(&request, voted, &detail, |standing| standing.votes.push(vote)) {
+        let blocks = say::waiting::voted(filed, &request.signal.actor, allowed.missing);
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+    }
+    turn.finish(request, Ending::Answered);
+}
+
+fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, allowed: Allowed) {
+    let vote = (ask.verb == Verb::Approve).then(|| vote(turn, &request, allowed));
     let decided = Decided {
         platform: request.signal.thread.platform.clone(),
         by: request.signal.actor.clone(),
         signal: request.signal.id.clone(),
         at: turn.now.wall,
-        waiver: allowed.waiver,
+        waiver: allowed.waiver || filed.standing.votes.iter().any(|vote| vote.waiver),
+        unasked: None,
         reason: crate::text::cut(&turn.env.mask.apply(ask.reason.trim()), 500),
     };
     let detail = say::plans::decision_record(ask.verb, &decided, filed.frozen.plan());
@@ -103,14 +133,18 @@ fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, all
         Verb::Deny => PlanState::Denied,
         Verb::Cancel => PlanState::Cancelled,
     };
-    let moved = turn.shift(&request, &ask.plan, to, &detail, |standing| standing.decided = Some(decided.clone()));
+    let moved = turn.shift(&request, &ask.plan, to, &detail, |standing| {
+        standing.votes.extend(vote);
+        standing.decided = Some(decided);
+    });
     if !moved {
         return turn.finish(request, Ending::Answered);
     }
     if ask.verb == Verb::Approve {
         return carry::begin(turn, request, &ask.plan);
     }
-    let blocks = say::plans::decided_against(ask.verb, filed.frozen.plan(), &decided.reason, turn.env.mask);
-    turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+    if let Some(filed) = turn.state.desk.get(&ask.plan).cloned() {
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::waiting::came_to_nothing(&filed, turn.env.mask));
+    }
     turn.finish(request, Ending::Answered);
 }

@@ -10,16 +10,18 @@ use crate::approval::{self, Expectation, Filed, Frozen, Plan, PlanId, PlanState,
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details, Envelope};
 use crate::gate::{Refusal, ToolCall, texts_of};
-use crate::port::{Claim, Mark};
+use crate::port::{Block, Claim, Mark, TermsAbout};
 use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
 use crate::signal::Wall;
 use crate::tool::{ActionSpec, ChangeSpec, cast};
+use crate::usage::Origin;
 
+use super::decision::was_decided_by;
 use super::request::{Driver, Request};
 use super::run::{Proposed, propose, register};
 use super::state::{AuditAbout, Turn};
-use super::{Entity, say};
+use super::{Entity, grants, say};
 
 /// How many open plans a thread may have: more are nobody's careful decision any more.
 const OPEN_MAX: usize = 20;
@@ -93,7 +95,7 @@ fn preview(turn: &mut Turn<'_>, request: Request, draft: Draft) {
 }
 
 fn find_out(turn: &mut Turn<'_>, mut request: Request, draft: Draft, look: &Proposal) {
-    match propose(turn, &mut request, look) {
+    match propose(turn, &mut request, look, Origin::Rule) {
         Proposed::Called => {
             request.driver = Some(Driver::Draft(draft));
             turn.state.request = Some(request);
@@ -150,10 +152,39 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
         return refuse(turn, request, &refusal(Code::BudgetExceeded, message));
     }
     let filed = Filed { frozen, standing: Standing::new() };
-    if show(turn, &mut request, &filed, draft.said_it.clone()) {
+    let env = turn.env;
+    grants::take_out_ended(turn, &request, |grant| approval::covers(grant, filed.frozen.plan(), &env));
+    match grants::permit(turn, &request, &filed).filter(|_| drawn(turn, &filed).is_ok()) {
+        Some(permit) => {
+            file(turn, &request, filed.clone());
+            grants::go_ahead(turn, request, &filed, permit);
+        }
+        None => ask(turn, request, filed, draft.said_it.clone()),
+    }
+}
+
+fn ask(turn: &mut Turn<'_>, mut request: Request, filed: Filed, said_it: Option<String>) {
+    if show(turn, &mut request, &filed, said_it) {
         file(turn, &request, filed);
     }
     turn.finish(request, Ending::Answered);
+}
+
+/// The step that filed a plan and used a permission for it was not stored: somebody else changed the permission first. The
+/// same plan is asked for. The request comes back where it is about no plan of its own.
+pub(super) fn ask_after_all(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
+    let Some(filed) = turn.state.desk.asked_by(&request.signal.id).cloned() else {
+        return Some(request);
+    };
+    let filed = Filed { standing: Standing::new(), ..filed };
+    ask(turn, request, filed, None);
+    None
+}
+
+/// The plan that this signal asked for and that began without a card before a restart: it goes on from where it was.
+pub(super) fn begun_by(turn: &Turn<'_>, request: &Request) -> Option<Filed> {
+    let filed = turn.state.desk.asked_by(&request.signal.id).filter(|_| request.again)?;
+    was_decided_by(filed, request).then(|| filed.clone())
 }
 
 fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
@@ -177,18 +208,10 @@ fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
 
 /// Shows a plan's card. False where it cannot be shown whole: then it cannot be approved either, and is not filed.
 pub(super) fn show(turn: &mut Turn<'_>, request: &mut Request, filed: &Filed, said_it: Option<String>) -> bool {
-    let card = approval::card(&filed.frozen).and_then(|card| {
-        let secret = card.iter().flat_map(texts_of).find_map(|text| turn.env.mask.class_of(text));
-        match secret {
-            None => Ok(card),
-            Some(class) => {
-                Err(format!("its card would show a secret ({class}); make this change on the machine itself"))
-            }
-        }
-    });
-    match card {
+    match drawn(turn, filed) {
         Ok(card) => {
-            let blocks = said_it.map(say::line).into_iter().chain(card).collect();
+            let voted = say::waiting::so_far(filed);
+            let blocks = said_it.map(say::line).into_iter().chain(voted).chain(card).collect();
             turn.say(request, Mark::Question, Claim::Nothing, blocks)
         }
         Err(problem) => {
@@ -198,6 +221,15 @@ pub(super) fn show(turn: &mut Turn<'_>, request: &mut Request, filed: &Filed, sa
             turn.say(request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
             false
         }
+    }
+}
+
+/// The card, or why it cannot be shown whole.
+fn drawn(turn: &Turn<'_>, filed: &Filed) -> Result<Vec<Block>, String> {
+    let card = approval::card(&filed.frozen)?;
+    match card.iter().flat_map(texts_of).find_map(|text| turn.env.mask.class_of(text)) {
+        None => Ok(card),
+        Some(class) => Err(format!("its card would show a secret ({class}); make this change on the machine itself")),
     }
 }
 
@@ -249,12 +281,19 @@ fn plan(
     let before = change.precondition.iter();
     let before = before.filter_map(|name| Some((name.clone(), target.attrs.get(name)?.clone()))).collect();
     let signal = &request.signal;
-    let lifetime = i64::try_from(turn.env.limits.plan_ms_max).unwrap_or(i64::MAX);
+    let labels = target.attrs.iter().map(|(name, value)| turn.env.mask.apply(&format!("{name}={value}")).into_owned());
+    let labels: Vec<String> = labels.collect();
+    let call = format!("{tool}.{action}");
+    let about = TermsAbout { risk: change.risk, target: &target.id, labels: &labels, tool: &call };
+    let terms = turn.env.rights.terms(&about);
+    let lifetime_ms = terms.expires_ms.into_iter().chain([turn.env.limits.plan_ms_max]).min();
+    let lifetime = i64::try_from(lifetime_ms.unwrap_or_default()).unwrap_or(i64::MAX);
     Ok(Plan {
         form: 0,
         id: PlanId::from_random(turn.now.seed),
         thread: signal.thread.clone(),
         signal: signal.id.clone(),
+        event: Some(signal.event.clone()),
         requester: signal.actor.clone(),
         requester_roles: signal.platform_roles.clone(),
         room: signal.room,
@@ -262,6 +301,7 @@ fn plan(
         action,
         target: target.id,
         target_name: target.name,
+        labels,
         target_about: turn.env.mask.apply(&target.about).into_owned(),
         args,
         title,
@@ -273,6 +313,7 @@ fn plan(
         preview: preview.get("preview").and_then(Value::as_str).map(str::to_owned),
         limit_ms: spec.limit_ms,
         alone,
+        terms,
         requested_at: turn.now.wall,
         expires_at: Wall(turn.now.wall.0.saturating_add(lifetime)),
     })

@@ -7,7 +7,9 @@ mod decision;
 mod draft;
 mod entities;
 mod fsm;
+mod grants;
 mod knowledge;
+mod limited;
 mod link;
 mod perceive;
 mod plans;
@@ -17,7 +19,9 @@ mod request;
 mod resolved;
 mod run;
 mod say;
+mod spend;
 mod state;
+mod waiting;
 
 pub use budget::Budget;
 pub use entities::{Entities, Entity, It};
@@ -30,6 +34,7 @@ pub use state::ThreadState;
 pub(crate) use perceive::{interrupted, perceive};
 pub(crate) use plans::{on_filed, on_held, on_lost, on_overtaken};
 pub(crate) use run::{on_answer, on_deadline};
+pub(crate) use spend::on_used;
 pub(crate) use state::Turn;
 
 #[cfg(any(test, feature = "testkit"))]

@@ -1,7 +1,7 @@
 //! How a signal becomes a request: is it too deep, may its author talk, what does it name, what does it mean. What is
 //! then asked for is judged elsewhere, whoever asks.
 
-use crate::approval::{PlanId, Verb};
+use crate::approval::{Verb, Withdrawal};
 use crate::effect::{Effect, Ending};
 use crate::gate::DEPTH_MAX;
 use crate::port::{Claim, Mark, Right};
@@ -13,35 +13,42 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, carry, decision, link, say};
+use super::{It, carry, decision, draft, grants, limited, link, say, waiting};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
     turn.count("signals_total", &[("platform", signal.thread.platform.as_str()), ("outcome", "taken")]);
-    if signal.depth > DEPTH_MAX || signal.addressed == Addressed::No {
+    let is_addressed = signal.addressed != Addressed::No || signal.payload.taken_back().is_some();
+    if signal.depth > DEPTH_MAX || !is_addressed {
         drop_signal(turn, signal);
         return;
     }
     turn.state.turn = turn.state.turn.saturating_add(1);
     let mut request = Request::new(signal, turn.state.turn);
     request.again = again;
-    if let Payload::Due { plan } = &request.signal.payload {
-        let plan = plan.clone();
-        return due(turn, request, &plan);
-    }
+    let Some(mut request) = without_words(turn, request) else { return };
     if !turn.env.rights.may(&request.signal.asker(), &Right::Talk) {
         return match link::code_of_nobody(turn, &request.signal) {
             Some(code) => link::claim(turn, request, &code),
             None => refuse_talk(turn, request),
         };
     }
+    if let Some(filed) = draft::begun_by(turn, &request) {
+        return carry::resume(turn, request, &filed);
+    }
     match request.signal.payload.clone() {
         Payload::Text { text } => words(turn, request, &text),
         Payload::Decision { plan, digest, choice, reason } => {
             decision::pressed(turn, request, plan, digest, choice, reason);
         }
-        // Taken care of above: it needs no right to talk, and nobody but the engine can send it.
-        Payload::Due { .. } => turn.finish(request, Ending::Answered),
+        // Taken care of above: they need no right to talk.
+        Payload::Due { .. }
+        | Payload::Unreachable { .. }
+        | Payload::Limited { .. }
+        | Payload::Edited { .. }
+        | Payload::Deleted { .. } => {
+            turn.finish(request, Ending::Answered);
+        }
         Payload::Choice { question, pick } => match picked(turn, &question, pick) {
             Some(resume) => resume_with(turn, request, resume),
             None => {
@@ -64,11 +71,26 @@ pub(crate) fn interrupted(turn: &mut Turn<'_>, signal: Signal) {
     turn.finish(request, Ending::Interrupted);
 }
 
+/// What nobody says: it gives nothing, and so no right is asked for. The rest is given back.
+fn without_words(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
+    match request.signal.payload.clone() {
+        Payload::Due { plan } => ours(turn, request, |turn, request| waiting::due(turn, request, &plan)),
+        Payload::Unreachable { plan } => {
+            ours(turn, request, |turn, request| waiting::unreachable(turn, request, &plan));
+        }
+        Payload::Limited { over } => limited::refuse(turn, request, &over),
+        Payload::Edited { event } => waiting::take_back(turn, request, &event, Withdrawal::Edited),
+        Payload::Deleted { event } => waiting::take_back(turn, request, &event, Withdrawal::Deleted),
+        Payload::Text { .. } | Payload::Choice { .. } | Payload::Decision { .. } => return Some(request),
+    }
+    None
+}
+
 /// The engine's own signal. Whoever else sends one is nobody.
-fn due(turn: &mut Turn<'_>, request: Request, plan: &PlanId) {
+fn ours(turn: &mut Turn<'_>, request: Request, then: impl FnOnce(&mut Turn<'_>, Request)) {
     let actor = &request.signal.actor;
     if actor.kind == ActorKind::Service && actor.id.as_str() == OURSELVES {
-        carry::due(turn, request, plan);
+        then(turn, request);
     } else {
         refuse_talk(turn, request);
     }
@@ -128,6 +150,9 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         Does::Own(OwnCommand::Link) => link::typed(turn, request, &route),
         Does::Own(OwnCommand::Unlink) => link::unlink(turn, request, &route),
         Does::Own(OwnCommand::Verify) => carry::verify(turn, request),
+        Does::Own(OwnCommand::Grant) => grants::give(turn, request, &route),
+        Does::Own(OwnCommand::Grants) => grants::list(turn, request),
+        Does::Own(OwnCommand::Revoke) => grants::revoke(turn, request, &route),
         Does::Own(own) => {
             let blocks = say::own(*own, &route, turn, &request);
             turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);

@@ -8,9 +8,10 @@ use crate::gate::Refusal;
 use crate::port::{Claim, Mark};
 use crate::signal::Signal;
 
+use super::perceive::perceive;
 use super::request::Request;
 use super::state::{AuditAbout, Turn};
-use super::{OpenWrite, say};
+use super::{OpenWrite, draft, say};
 
 /// What the store holds of this thread's plans. A change that was begun and is not verified puts the thread into
 /// VERIFYING at once, before it hears anything (DESIGN.md section 4).
@@ -21,10 +22,15 @@ pub(crate) fn on_filed(turn: &mut Turn<'_>, filed: Vec<Filed>) {
     open_what_is_open(turn);
 }
 
-/// Somebody else moved the plan first: nothing of the step was done, and what they did stands.
+/// Somebody else moved the plan first: nothing of the step was done, and what they did stands. Where the plan still waits,
+/// or a request was taken back, the signal is heard again by what stands now.
 pub(crate) fn on_lost(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) {
+    let is_heard_again = filed.state() == PlanState::Pending || signal.payload.taken_back().is_some();
     let mut request = begun_again(turn, signal, filed);
     turn.count("plans_lost_total", &[]);
+    if is_heard_again {
+        return perceive(turn, request.signal, request.again);
+    }
     turn.say(&mut request, Mark::Refused, Claim::Nothing, say::plans::moved_meanwhile(filed));
     turn.finish(request, Ending::Answered);
 }
@@ -44,8 +50,9 @@ pub(crate) fn on_held(turn: &mut Turn<'_>, signal: Signal, filed: &Filed, by: &P
 
 /// Somebody else wrote into the ledger first: nothing of the step was done.
 pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
-    let mut request = begun_anew(turn, signal);
+    let request = begun_anew(turn, signal);
     turn.count("ledger_overtaken_total", &[]);
+    let Some(mut request) = draft::ask_after_all(turn, request) else { return };
     turn.say(&mut request, Mark::Refused, Claim::Nothing, say::overtaken());
     turn.finish(request, Ending::Answered);
 }
@@ -80,6 +87,17 @@ impl Turn<'_> {
         detail: &str,
         change: impl FnOnce(&mut Standing),
     ) -> bool {
+        self.shift_as(request, (plan, to, to.as_str()), detail, change)
+    }
+
+    /// The same, where the record says something else than the state that it comes to.
+    pub(super) fn shift_as(
+        &mut self,
+        request: &Request,
+        (plan, to, what): (&PlanId, PlanState, &'static str),
+        detail: &str,
+        change: impl FnOnce(&mut Standing),
+    ) -> bool {
         let frozen = self.state.desk.get(plan).map(|filed| filed.frozen.clone());
         let Some((moved, frozen)) = self.state.desk.shift(plan, to, self.now, change).zip(frozen) else {
             return false;
@@ -87,11 +105,11 @@ impl Turn<'_> {
         let filed = Filed { frozen, standing: moved.to.clone() };
         self.effects.push(Effect::Move(Box::new(moved)));
         let planned = filed.frozen.plan();
-        self.count("plans_total", &[("became", to.as_str()), ("risk", planned.risk.as_str())]);
+        self.count("plans_total", &[("became", what), ("risk", planned.risk.as_str())]);
         let (call, target) = (planned.call(), planned.target.to_string());
         let about =
             AuditAbout { call: &call, target: Some(&target), detail, plan: Some(&filed), ..AuditAbout::default() };
-        self.audit(to.as_str(), &request.signal, about);
+        self.audit(what, &request.signal, about);
         true
     }
 

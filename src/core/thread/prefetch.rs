@@ -49,6 +49,31 @@ pub fn mentions(message: &str, resolved: &ResolvedContext) -> Vec<Mention> {
     named.take(FUZZY_MAX).map(|resource| Mention::Fuzzy(resource.id.clone())).collect()
 }
 
+/// The same, without what whoever asks may not see: to them it is as if nothing were called so (PRE-01).
+pub(super) fn seen(
+    found: Vec<Mention>,
+    resolved: &ResolvedContext,
+    may_see: impl Fn(&Resource) -> bool,
+) -> Vec<Mention> {
+    let is_seen = |id: &ResourceId| resolved.peek(id).is_some_and(&may_see);
+    let name = |id: &ResourceId| resolved.peek(id).map(|resource| resource.name.clone()).unwrap_or_default();
+    let of_several = |called: String, mut ids: Vec<ResourceId>| {
+        ids.retain(is_seen);
+        match (ids.pop(), ids.is_empty()) {
+            (None, _) => Mention::Unknown(called),
+            (Some(only), true) => Mention::Meant(only),
+            (Some(last), false) => Mention::Ambiguous(called, [ids, vec![last]].concat()),
+        }
+    };
+    let one = |mention| match mention {
+        Mention::Meant(id) if !is_seen(&id) => Some(Mention::Unknown(name(&id))),
+        Mention::Fuzzy(id) if !is_seen(&id) => None,
+        Mention::Ambiguous(called, ids) => Some(of_several(called, ids)),
+        Mention::Meant(_) | Mention::Fuzzy(_) | Mention::Unknown(_) => Some(mention),
+    };
+    found.into_iter().filter_map(one).collect()
+}
+
 fn marked(name: &str, resolved: &ResolvedContext) -> Mention {
     match resolved.find(name) {
         Found::One(resource) => Mention::Meant(resource.id.clone()),

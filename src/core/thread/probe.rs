@@ -1,10 +1,11 @@
-//! For tests only: a proposal of anybody's, put through the very function that a procedure uses, with the call taken out
+//! For tests only: a proposal of a model's, put through the very function that a procedure uses, with the call taken out
 //! of its seal to be looked at. It mints nothing.
 
 use crate::effect::Effect;
 use crate::gate::{Refusal, ToolCall};
 use crate::proposal::Proposal;
 use crate::signal::Signal;
+use crate::usage::Origin;
 
 use super::request::Request;
 use super::run::{Proposed, propose};
@@ -24,13 +25,14 @@ pub(crate) fn judge_for_test(
     proposal: &Proposal,
 ) -> Result<Option<ToolCall>, Box<Refusal>> {
     request.budget.begin_turn();
-    match propose(turn, request, proposal) {
+    match propose(turn, request, proposal, Origin::Model) {
         Proposed::Refused(refusal) => Err(refusal),
         Proposed::Known(_) => Ok(None),
         Proposed::Called => Ok(turn.effects.iter().rev().find_map(|effect| match effect {
             Effect::Call(call) => Some(call.get().clone()),
             Effect::Post { .. }
             | Effect::Audit(_)
+            | Effect::Spend(_)
             | Effect::File(_)
             | Effect::Move(_)
             | Effect::Count(_)

@@ -75,6 +75,12 @@ impl ResolvedContext {
         self.entries.get(id)
     }
 
+    /// What its discovery said about it, as `name=value`: for rights, which it may restrict and never widen.
+    pub fn labels(&self, id: &ResourceId) -> Vec<String> {
+        let known = self.peek(id).into_iter().flat_map(|resource| &resource.attrs);
+        known.map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
     /// Notes that the entry was used.
     pub fn touch(&mut self, id: &ResourceId, now: Mono) {
         if self.entries.contains_key(id) {

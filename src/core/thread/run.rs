@@ -12,6 +12,7 @@ use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
 use crate::signal::{CallId, Mono, SignalId};
 use crate::tool::ToolKind;
+use crate::usage::Origin;
 
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
 use super::request::{Driver, Request};
@@ -29,10 +30,10 @@ pub(crate) enum Proposed {
     Refused(Box<Refusal>),
 }
 
-/// Judges one proposal and, where it is cleared, makes the call. The only place where a call leaves a thread.
-pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Proposal) -> Proposed {
+/// Judges one proposal, by whomever it was thought of, and, where it is cleared, makes the call. The only place where a call leaves a thread.
+pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Proposal, by: Origin) -> Proposed {
     let id = request.call_id();
-    let (judged, cleared) = judge_call(proposal, id, &turn.ctx(request));
+    let (judged, cleared) = judge_call((proposal, by), id, &turn.ctx(request));
     request.budget.note(Budget::key(proposal));
     let (what, target, refusal) = (judged.what.clone(), judged.target.clone(), judged.refusal.clone());
     let because = judged.because.clone();
@@ -80,7 +81,7 @@ pub(super) fn advance(turn: &mut Turn<'_>, mut request: Request, procedure: Proc
     let because = format!("asked by {by}: {}", request.signal.payload.words());
     request.budget.begin_turn();
     let proposal = procedure.proposal(&turn.env, &because);
-    match propose(turn, &mut request, &proposal) {
+    match propose(turn, &mut request, &proposal, Origin::Rule) {
         Proposed::Called => {
             request.driver = Some(Driver::Procedure(procedure));
             turn.state.request = Some(request);

@@ -6,6 +6,7 @@ use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
 use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing};
 use crate::signal::{Now, QuestionId, Signal};
+use crate::usage::Spent;
 
 use super::link::WrongCodes;
 use super::procedure::Procedure;
@@ -109,11 +110,13 @@ pub(crate) struct Turn<'a> {
     pub now: Now,
     pub state: ThreadState,
     pub effects: Vec<Effect>,
+    /// What was used today, this step included.
+    pub spent: Option<Spent>,
 }
 
 impl<'a> Turn<'a> {
-    pub(crate) const fn new(env: Env<'a>, now: Now, state: ThreadState) -> Self {
-        Self { env, now, state, effects: Vec::new() }
+    pub(crate) fn new(env: Env<'a>, now: Now, state: ThreadState) -> Self {
+        Self { env, now, state, effects: Vec::new(), spent: env.spent.copied() }
     }
 
     /// Raises a counter.
@@ -146,6 +149,7 @@ impl<'a> Turn<'a> {
         if request.again && request.next_post == 0 {
             blocks.insert(0, super::say::asked_before(&request.signal, self.env.mask));
         }
+        blocks.extend(self.why_unasked(request));
         let post = outgoing(request, mark, claim, blocks);
         let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
             Ok(message) => (message, true),
@@ -170,6 +174,13 @@ impl<'a> Turn<'a> {
             *unverified = Some(open.target.clone());
             blocks.insert(0, super::say::plans::still_unverified(&open.call, open.target.as_str()));
         }
+    }
+
+    /// With the first message about a plan that nobody was asked about, why that is so.
+    fn why_unasked(&self, request: &Request) -> Option<Block> {
+        let filed = self.state.desk.get(request.carrying.as_ref().filter(|_| request.next_post == 0)?)?;
+        let decided = filed.standing.decided.as_ref().filter(|decided| decided.signal == request.signal.id)?;
+        super::say::grants::unasked(decided, self.env.ledger)
     }
 
     /// Asks a question with choices and ends the request: waiting is a state, not a task.
@@ -200,6 +211,7 @@ impl<'a> Turn<'a> {
             fsm: &self.state.fsm,
             resolved: &self.state.resolved,
             budget: &request.budget,
+            spent: self.spent.as_ref(),
             desk: &self.state.desk,
             carrying: request.carrying.as_ref(),
         }

@@ -147,6 +147,59 @@ fn a_service_is_started_restarted_and_stopped() {
 }
 
 #[test]
+fn a_restart_allowed_beforehand_is_not_asked_for_until_revoked() {
+    as_root("scenes::services::a_restart_allowed_beforehand_is_not_asked_for_until_revoked", || {
+        let home = Home::new();
+        let service = Installed::new(&home);
+        service.run("start");
+        let mut bot = Bot::json(&home);
+        let restart = format!("restart {}", service.name);
+        let told = |answer: &Answer| said(&home, answer).replace(&service.name, "NAME");
+        let card = bot.ask(&restart).card();
+        let first = service.daemon().expect("it runs");
+        let given = bot.ask(&format!("grant {} for 1 hour 2 times", card.plan));
+        let second = service.daemon().expect("it runs");
+        assert_ne!(first, second, "the one word also countersigned the plan: {}", given.text());
+        insta::assert_snapshot!(told(&given), @r#"
+        From now on this is done without asking:
+        What | restart service NAME
+        Does | host_service.restart
+        To | service:HOST:NAME
+        In | console:console
+        For | PERSON
+        By | PERSON
+        Until | TIME
+        Uses | 2 of 2 left
+        Id | PLAN
+        `revoke PLAN` ends that. This also countersigned the plan, and it begins now.
+        Done and verified: restart service NAME. A fresh read shows what was expected.
+        state | active (as expected)
+        run | RUN (as expected)
+        "#);
+        let listed = bot.ask("grants");
+        assert!(bot.end().status.success());
+        // It outlives the process, and needs no card.
+        let mut bot = Bot::json(&home);
+        let done = bot.ask(&restart);
+        let third = service.daemon().expect("it runs");
+        assert_ne!(second, third);
+        insta::assert_snapshot!(told(&done), @r#"
+        Done and verified: restart service NAME. A fresh read shows what was expected.
+        state | active (as expected)
+        run | RUN (as expected)
+        Without asking, as PERSON allowed until TIME: 1 of 2 uses left; `revoke PLAN` ends that.
+        "#);
+        let listed = listed.text();
+        let id = listed.lines().find_map(|line| line.strip_prefix("Id | ")).expect("the list shows its id");
+        insta::assert_snapshot!(told(&bot.ask(&format!("revoke {id}"))), @"Taken back: restart service NAME. From now on it is asked for each time.");
+        bot.ask(&restart).card();
+        assert_eq!(service.daemon(), Some(third));
+        assert_eq!(bot.ask("grants").text(), "Nobody has allowed anything anywhere to be done without asking.");
+        assert!(bot.end().status.success());
+    });
+}
+
+#[test]
 fn a_script_that_fails_is_told_at_once_with_its_exit_code_and_its_words() {
     as_root("scenes::services::a_script_that_fails_is_told_at_once_with_its_exit_code_and_its_words", || {
         let home = Home::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use countersign::store::{Committed, Ending, OpenPlans, PlanChange, PlansLeft, StepRecord, Store};
 use countersign_core::approval::{
-    Decided, Desk, Expectation, Filed, Frozen, Move, Outcome, Plan, PlanId, PlanState, Risk, Standing,
+    Decided, Desk, Expectation, Filed, Frozen, Move, Outcome, Plan, PlanId, PlanState, Risk, Standing, Terms,
 };
 use countersign_core::envelope::Code;
 use countersign_core::port::Lane;
@@ -56,6 +56,7 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
         form: 1,
         id: PlanId::from_random(n),
         signal: SignalId::new("s-1"),
+        event: None,
         requester: signal("s-1", key.clone(), 1).actor,
         requester_roles: Vec::new(),
         room: ConversationKind::Group,
@@ -63,6 +64,7 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
         tool: "host_process".to_owned(),
         action: "stop".to_owned(),
         target: target.parse().expect("a canonical id"),
+        labels: Vec::new(),
         target_about: String::new(),
         target_name: "sleep".to_owned(),
         args: serde_json::Map::new(),
@@ -75,6 +77,7 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
         preview: None,
         limit_ms: 5000,
         alone: true,
+        terms: Terms::default(),
         requested_at: Wall(i64::try_from(n % 1_000_000).expect("small")),
         expires_at: Wall(9_000_000),
     };
@@ -83,6 +86,7 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
 
 fn decided(reason: &str) -> Decided {
     Decided {
+        unasked: None,
         platform: Platform::new("console"),
         by: signal("s-1", thread("main"), 1).actor,
         signal: SignalId::new("s-1"),

@@ -4,6 +4,7 @@
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use countersign::access::{Rates, Who, WhoIs};
 use countersign::engine::{Engine, Parts, Watch, World};
 use countersign::store::{Committed, Ending, StepRecord, Store, sqlite_url};
 use countersign_core::approval::Risk;
@@ -19,6 +20,7 @@ use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Payload, Platform, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS};
 use countersign_core::tool::Registry;
+use countersign_core::usage::Budgets;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
@@ -93,7 +95,7 @@ impl Watch for Watching {
 }
 
 /// No tool is called here.
-struct NoTools;
+pub(super) struct NoTools;
 
 impl Tools for NoTools {
     fn call(&self, _: Cleared<ToolCall>) -> BoxFuture<'_, Envelope> {
@@ -118,7 +120,14 @@ impl Rights for Anybody {
     }
 }
 
-fn world() -> World {
+/// Nobody is held to a limit.
+impl WhoIs for Anybody {
+    fn who(&self, _: &Asker<'_>) -> Who {
+        Who::Service
+    }
+}
+
+pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
@@ -126,12 +135,14 @@ fn world() -> World {
         intents,
         rights: Box::new(Anybody),
         limits: Limits::default(),
+        budgets: Budgets::default(),
         own: OwnDeployment::default(),
         vault: Vault::default(),
         commands: countersign_core::command::Tables::default(),
         mask: Arc::new(Mask::default()),
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
+        rates: Rates::new(&countersign::config::Rates::default(), Box::new(Anybody)),
         ledger: RwLock::default(),
     }
 }

@@ -114,6 +114,12 @@ fn walls() -> Vec<Row> {
         ),
         (
             "named only in",
+            "src/engine/run.rs",
+            "//! X.\nuse governor::Quota;\n".to_owned(),
+            "src/engine/run.rs:2: only src/access names governor",
+        ),
+        (
+            "named only in",
             "src/store/x.rs",
             "//! X.\nuse rmcp as r;\n".to_owned(),
             "src/store/x.rs:2: only src/tools and src/spokes name rmcp",

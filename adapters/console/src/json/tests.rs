@@ -86,6 +86,7 @@ fn the_readme_shows_every_event_as_it_is_written() {
     let written = [
         accepted("a1", &signal),
         duplicate("a1"),
+        limited("a1", 2400),
         message("p1", &sample(), false),
         answered(&signal),
         message("p2", &card(), false),

@@ -1,9 +1,14 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
-//! is written by `answer/`; what is said of plans, of people and of linked accounts is in files of their own.
+//! is written by `answer/`; what is said of plans, permissions, people, accounts, limits and budgets is in files of their
+//! own.
 
+pub(in crate::thread) mod budget;
+pub(in crate::thread) mod grants;
+pub(in crate::thread) mod limits;
 pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
 pub(in crate::thread) mod plans;
+pub(in crate::thread) mod waiting;
 
 use std::fmt::Write;
 
@@ -12,15 +17,16 @@ use serde_json::Value;
 use crate::answer;
 use crate::envelope::Envelope;
 use crate::gate::{Judged, Refusal};
-use crate::port::{Block, Choice, TableColumn};
+use crate::port::{Block, Choice, Right, TableColumn};
 use crate::resource::Resource;
 use crate::route::{OwnCommand, Route, Suggested};
 use crate::secrets::Mask;
 use crate::signal::{QuestionId, Signal};
 use crate::text;
+use crate::tool::ToolKind;
 
 use crate::thread::Entity;
-use crate::thread::prefetch::{Mention, brief, mentions};
+use crate::thread::prefetch::{Mention, brief, mentions, seen};
 use crate::thread::request::Request;
 use crate::thread::state::Turn;
 
@@ -179,17 +185,22 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Roles => people::roles(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
         OwnCommand::Why => why(&turn.state.last_judged),
-        OwnCommand::About => about(route, turn),
+        OwnCommand::About => about(route, turn, request),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
+        OwnCommand::Limits => limits::table(turn.env.allowances),
+        OwnCommand::Budget => budget::budget(&turn.env),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk),
-        // Decisions, verifications and links are no answers from the bot's own state; they never come here.
+        // Decisions, permissions, links and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve
         | OwnCommand::Deny
         | OwnCommand::Cancel
         | OwnCommand::Verify
         | OwnCommand::Link
-        | OwnCommand::Unlink => nothing_to_show(),
+        | OwnCommand::Unlink
+        | OwnCommand::Grant
+        | OwnCommand::Grants
+        | OwnCommand::Revoke => nothing_to_show(),
     }
 }
 
@@ -252,7 +263,7 @@ fn why(judged: &[Judged]) -> Vec<Block> {
     vec![Block::Code { text: text::defuse_mentions(&text::escape(trace.trim_end())) }]
 }
 
-fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
+fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     let named = route.target.as_deref().unwrap_or_default();
     let words = format!("@@{}", named.trim_start_matches('@').replace(' ', " @@"));
     let mut found = mentions(&words, &turn.state.resolved);
@@ -262,6 +273,11 @@ fn about(route: &Route, turn: &Turn<'_>) -> Vec<Block> {
             found = fuzzy;
         }
     }
+    let found = seen(found, &turn.state.resolved, |resource| {
+        let on = Some(resource.id.clone());
+        let right = Right::Request { kind: ToolKind::Read, tool: None, on, labels: resource.labels() };
+        turn.env.rights.may(&request.signal.asker(), &right)
+    });
     let text = brief(&found, &turn.state.resolved, &turn.state.knowledge);
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(text.trim_end())) }]
 }

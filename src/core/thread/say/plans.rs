@@ -23,14 +23,13 @@ const TITLE_CHARS_MAX: usize = 160;
 /// The most characters of what a tool said went wrong: its exit code and the first lines of what it wrote.
 const TOOL_CHARS_MAX: usize = 500;
 
-fn title(plan: &Plan) -> String {
+pub(super) fn title(plan: &Plan) -> String {
     text::defuse_mentions(&text::one_line(&plan.title, TITLE_CHARS_MAX))
 }
 
-/// The title as the beginning of a sentence.
-fn capital(plan: &Plan) -> String {
-    let title = title(plan);
-    let mut chars = title.chars();
+/// The beginning of a sentence.
+pub(super) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
@@ -58,31 +57,11 @@ pub(in crate::thread) fn not_decided(refusal: &Refusal, filed: &Filed, mask: &Ma
     blocks
 }
 
-pub(in crate::thread) fn decided_against(verb: Verb, plan: &Plan, reason: &str, mask: &Mask) -> Vec<Block> {
-    let word = match verb {
-        Verb::Approve => "Approved",
-        Verb::Deny => "Denied",
-        Verb::Cancel => "Cancelled",
-    };
-    let reason = if reason.is_empty() { String::new() } else { format!(" Reason: {}.", quote(reason, mask)) };
-    sentence(format!("{word}: {}.{reason} {NOTHING_CHANGED}", title(plan)))
-}
-
 /// What the audit row of a decision says.
 pub(in crate::thread) fn decision_record(verb: Verb, decided: &Decided, plan: &Plan) -> String {
     let waiver = if decided.waiver { "; waiver: the requester countersigned alone, as policy allows here" } else { "" };
     let reason = if decided.reason.is_empty() { String::new() } else { format!("; reason: {}", decided.reason) };
     format!("{} by {}: {}{waiver}{reason}", verb.as_str(), decided.by.id, plan.title)
-}
-
-pub(in crate::thread) fn expired(filed: &Filed) -> Vec<Block> {
-    let plan = filed.frozen.plan();
-    let what = if filed.standing.decided.is_some() {
-        "It was approved and not begun in time"
-    } else {
-        "Nobody decided in time"
-    };
-    sentence(format!("Expired: {}. {what}. {NOTHING_CHANGED} Ask again if it is still wanted.", title(plan)))
 }
 
 pub(in crate::thread) fn not_carried_out(filed: &Filed, refusal: &Refusal, mask: &Mask) -> Vec<Block> {
@@ -136,7 +115,7 @@ pub(in crate::thread) fn verified(
     let saw = saw(plan, outcome, findings);
     let lead = match (is_success(plan, outcome), trouble) {
         (true, None) => format!("Done and verified: {}. {saw}", title(plan)),
-        (true, Some(_)) => format!("{} did not go smoothly, but it took effect. {saw}", capital(plan)),
+        (true, Some(_)) => format!("{} did not go smoothly, but it took effect. {saw}", capital(&title(plan))),
         (false, _) => format!("Not as planned: {}. {saw}", title(plan)),
     };
     let mut blocks = sentence(lead);

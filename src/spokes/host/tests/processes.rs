@@ -14,8 +14,11 @@ struct Shell {
 
 impl Shell {
     fn start(script: &str) -> Self {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("{script}\necho ready\nwhile :; do sleep 0.05; done")]).stdout(Stdio::piped());
+        // Under `nohup` the suite's own children ignore HUP from the start, and a shell cannot trap what it ignored then.
+        let mut command = Command::new("env");
+        command
+            .args(["--default-signal=HUP", "sh", "-c", &format!("{script}\necho ready\nwhile :; do sleep 0.05; done")])
+            .stdout(Stdio::piped());
         let mut child = command.spawn().expect("sh runs");
         let output = BufReader::new(child.stdout.take().expect("it has an output"));
         let mut shell = Self { child, output };

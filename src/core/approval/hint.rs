@@ -1,0 +1,40 @@
+//! What the people of a waiting plan are told while it waits, and when: one reminder, and each escalation. Nothing of it
+//! gives the plan more time, and nothing of it approves anything.
+
+use super::desk::{Desk, Kept};
+use super::{PlanId, PlanState};
+use crate::signal::{Mono, Now, Wall};
+
+/// What is to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hint {
+    /// That it waits.
+    Remind,
+    /// That from now on more groups may decide it: those that come in after so many milliseconds.
+    Escalate(u64),
+}
+
+impl Desk {
+    /// What the people of this plan are to be told now, by whichever clock comes first.
+    pub fn hint(&self, id: &PlanId, now: Now) -> Option<Hint> {
+        let (hint, wall, mono) = self.kept.get(id)?.next_hint()?;
+        (now.wall >= wall || now.mono >= mono).then_some(hint)
+    }
+}
+
+impl Kept {
+    /// What is told next, and when: the time since the request, on both clocks. Only before it expires.
+    pub(super) fn next_hint(&self) -> Option<(Hint, Wall, Mono)> {
+        let (plan, standing) = (self.filed.frozen.plan(), &self.filed.standing);
+        if standing.state != PlanState::Pending {
+            return None;
+        }
+        let remind = plan.terms.remind_ms.filter(|_| !standing.reminded).map(|after| (after, Hint::Remind));
+        let escalate = plan.terms.escalation_ms(standing.level).map(|after| (after, Hint::Escalate(after)));
+        let (after_ms, hint) = remind.into_iter().chain(escalate).min()?;
+        let lifetime_ms = plan.expires_at.0.saturating_sub(plan.requested_at.0).max(0).unsigned_abs();
+        let before_end_ms = lifetime_ms.checked_sub(after_ms).filter(|left| *left > 0)?;
+        let wall = plan.requested_at.0.saturating_add(i64::try_from(after_ms).unwrap_or(i64::MAX));
+        Some((hint, Wall(wall), Mono(self.expires.0.saturating_sub(before_end_ms))))
+    }
+}

@@ -1,0 +1,125 @@
+//! Votes: who has countersigned a plan, and how many of them count now. A vote is never changed or taken away; whether it
+//! counts is judged anew at each click, by the rights that its person then has. Nothing is decided here.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::decide::is_somebody;
+use super::{Filed, Risk, Terms};
+use crate::port::{Asker, Right, Rights, TermsAbout};
+use crate::signal::{Actor, ConversationKind, Platform, SignalId, Wall};
+
+/// One countersignature (AC-26).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vote {
+    /// Which platform the actor's id belongs to.
+    pub platform: Platform,
+    /// The account, by immutable id.
+    pub by: Actor,
+    /// Whose account that was then.
+    pub person: String,
+    /// The roles that they had on their platform then, by immutable id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+    /// What kind of room it was given in.
+    pub room: ConversationKind,
+    /// The click or message.
+    pub signal: SignalId,
+    /// When.
+    pub at: Wall,
+    /// Whether it is the requester's own, by a policy that allows it.
+    pub waiver: bool,
+}
+
+/// Who may decide one plan at this moment: by the rights as they are now, and by the stricter of the terms that the plan
+/// was frozen with and those that hold now.
+pub(super) struct Electorate<'a> {
+    filed: &'a Filed,
+    rights: &'a dyn Rights,
+    terms: Terms,
+}
+
+/// Why somebody may not decide.
+pub(super) enum Outsider {
+    /// They have no right to.
+    NoRight,
+    /// They would have to be in this group.
+    Not(String),
+}
+
+impl<'a> Electorate<'a> {
+    pub(super) fn of(filed: &'a Filed, rights: &'a dyn Rights) -> Self {
+        let plan = filed.frozen.plan();
+        let (target, labels, tool) = (&plan.target, plan.labels.as_slice(), plan.call());
+        let now = rights.terms(&TermsAbout { risk: plan.risk, target, labels, tool: &tool });
+        Self { filed, rights, terms: plan.terms.and(&now) }
+    }
+
+    /// Whether they may decide it at all, as far as rights and groups go.
+    pub(super) fn judge(&self, asker: &Asker<'_>) -> Result<(), Outsider> {
+        let plan = self.filed.frozen.plan();
+        let is_requester = self.is_requester(asker);
+        let (on, labels) = (plan.target.clone(), plan.labels.clone());
+        if !self.rights.may(asker, &Right::Decide { risk: plan.risk, on, is_requester, labels }) {
+            return Err(Outsider::NoRight);
+        }
+        // The level is one of the frozen terms: what was never announced has not been reached.
+        let reached_ms = plan.terms.reached_ms(self.filed.standing.level);
+        let outsider = self.terms.outsider_of(reached_ms, |group| self.rights.is_in(asker, group));
+        outsider.map_or(Ok(()), |group| Err(Outsider::Not(group.to_owned())))
+    }
+
+    pub(super) fn is_requester(&self, asker: &Asker<'_>) -> bool {
+        self.person(asker) == self.person(&self.filed.frozen.plan().asker())
+    }
+
+    /// Whether what they asked for themselves has to be countersigned by others: from risk medium up, and wherever more
+    /// than one person has to.
+    pub(super) fn needs_others(&self, asker: &Asker<'_>) -> bool {
+        let several = self.terms.quorum.get() > 1;
+        self.is_requester(asker) && (several || self.filed.frozen.plan().risk >= Risk::Medium)
+    }
+
+    /// Whether nobody knows whose account asked for it, where it takes two people: it may be a second one of theirs.
+    pub(super) fn may_be_one_person(&self, asker: &Asker<'_>) -> bool {
+        let plan = self.filed.frozen.plan();
+        let takes_two = self.terms.quorum.get() > 1 || plan.risk >= Risk::Medium;
+        takes_two && !self.is_requester(asker) && !is_somebody(self.rights, &plan.thread.platform, &plan.requester)
+    }
+
+    /// Whether policy lets them countersign what they asked for themselves: then and now.
+    pub(super) fn may_waive(&self, asker: &Asker<'_>) -> bool {
+        let plan = self.filed.frozen.plan();
+        self.is_requester(asker) && plan.alone && self.rights.may_decide_alone(asker, plan.risk)
+    }
+
+    /// Whether this person has countersigned it, by whatever account.
+    pub(super) fn has_voted(&self, asker: &Asker<'_>) -> bool {
+        let person = self.person(asker);
+        self.votes().any(|(vote, voter)| vote.person == person || self.person(&voter) == person)
+    }
+
+    /// How many more people have to countersign it, once this one has.
+    pub(super) fn missing_after(&self, asker: &Asker<'_>) -> u32 {
+        let counts =
+            |voter: &Asker<'_>| self.judge(voter).is_ok() && (!self.needs_others(voter) || self.may_waive(voter));
+        let votes = self.votes().map(|(_, voter)| voter).filter(counts);
+        let people: BTreeSet<String> = votes.map(|voter| self.person(&voter)).chain([self.person(asker)]).collect();
+        self.terms.quorum.get().saturating_sub(u32::try_from(people.len()).unwrap_or(u32::MAX))
+    }
+
+    fn votes(&self) -> impl Iterator<Item = (&Vote, Asker<'_>)> {
+        let thread = &self.filed.frozen.plan().thread;
+        self.filed
+            .standing
+            .votes
+            .iter()
+            .map(move |vote| (vote, Asker { actor: &vote.by, platform_roles: &vote.roles, thread, room: vote.room }))
+    }
+
+    fn person(&self, asker: &Asker<'_>) -> String {
+        self.rights.person(&asker.thread.platform, asker.actor)
+    }
+}

@@ -1,0 +1,71 @@
+//! The people of the testkit: who there is, which groups they are in, what a plan takes, and what a test takes away from
+//! somebody. Who may what is said here once, for every test that runs a thread.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::approval::{Risk, Terms};
+use crate::port::{Asker, Right, Rights, TermsAbout};
+use crate::signal::{Actor, Platform};
+
+/// Ann, Bob and Carol may ask for and decide anything, except that nobody may restart what is found to be closed nor decide
+/// about what is found to be sealed, and only Ann may ask for what is found to be hers; she has a second account. Tom may talk and nothing else. Everybody else may nothing.
+#[derive(Clone, Debug, Default)]
+pub struct People {
+    /// Who has lost every right but to talk.
+    pub barred: BTreeSet<String>,
+    /// Who may countersign what they asked for themselves.
+    pub alone: BTreeSet<String>,
+    /// The members of each group.
+    pub groups: BTreeMap<String, BTreeSet<String>>,
+    /// What every plan takes.
+    pub terms: Terms,
+}
+
+impl People {
+    /// A group of these.
+    pub fn group(&mut self, name: &str, members: &[&str]) {
+        self.groups.insert(name.to_owned(), members.iter().map(|member| (*member).to_owned()).collect());
+    }
+
+    fn called(actor: &Actor) -> &str {
+        actor.id.as_str().trim_end_matches("@work")
+    }
+}
+
+impl Rights for People {
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
+        let name = Self::called(asker.actor);
+        let has = |labels: &[String], label: &str| labels.iter().any(|found| found == label);
+        let forbidden = match right {
+            Right::Talk => return matches!(name, "ann" | "bob" | "carol" | "tom"),
+            Right::Request { tool, labels, .. } => {
+                (tool.as_deref() == Some("lab_control.restart") && has(labels, "closed=yes"))
+                    || (has(labels, "owner=ann") && name != "ann")
+            }
+            Right::Decide { labels, .. } => has(labels, "sealed=yes"),
+            Right::Acknowledge | Right::Declare | Right::Grant | Right::Administer => false,
+        };
+        !forbidden && !self.barred.contains(name) && matches!(name, "ann" | "bob" | "carol")
+    }
+
+    fn may_decide_alone(&self, asker: &Asker<'_>, _: Risk) -> bool {
+        self.alone.contains(Self::called(asker.actor))
+    }
+
+    fn roles(&self, asker: &Asker<'_>) -> Vec<String> {
+        if self.may(asker, &Right::Declare) { vec!["operator".to_owned()] } else { Vec::new() }
+    }
+
+    fn name(&self, _: &Platform, actor: &Actor) -> Option<String> {
+        let name = Self::called(actor);
+        matches!(name, "ann" | "bob" | "carol" | "tom").then(|| name.to_owned())
+    }
+
+    fn terms(&self, _: &TermsAbout<'_>) -> Terms {
+        self.terms.clone()
+    }
+
+    fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
+        self.groups.get(group).is_some_and(|members| members.contains(Self::called(asker.actor)))
+    }
+}

@@ -1,0 +1,370 @@
+//! Plans that wait: several people who must countersign, the group that is asked, reminders and escalations, and what makes a
+//! plan fall away. Told as conversations in one thread, like `plan_tests.rs`; the same rules by their conformance rows are
+//! in `conformance_tests.rs`.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+use crate::approval::{Circle, Escalation, PlanState, Terms, Told as Why, Withdrawal, told as why_not};
+use crate::effect::Input;
+use crate::envelope::Code;
+use crate::port::CardChoice;
+use crate::signal::{Addressed, EventId, Payload, Signal};
+use crate::testkit::scene::{
+    approves, asked, due, edited, event_of, newest, ours, plainly, presses, restarted, row, says, state, writes,
+};
+use crate::testkit::{Told, World, signal};
+
+const MINUTE: u64 = 60_000;
+
+fn quorum(people: u32) -> Terms {
+    Terms { quorum: NonZeroU32::new(people).expect("at least one"), ..Terms::default() }
+}
+
+/// A world in which every plan takes this.
+fn taking(terms: Terms) -> World {
+    let mut world = World::with_fleet();
+    world.people.terms = terms;
+    restarted(&mut world);
+    world
+}
+
+/// Two of the group sre, reminded after 4 minutes; the leads are asked after 6 and the heads after 8.
+fn strict() -> World {
+    let step = |minutes: u64, group: &str| Escalation { after_ms: minutes * MINUTE, group: group.to_owned() };
+    let circle = Circle { group: "sre".to_owned(), escalate: vec![step(6, "leads"), step(8, "heads")] };
+    let expires_ms = Some(10 * MINUTE);
+    let mut world =
+        taking(Terms { circles: BTreeSet::from([circle]), expires_ms, remind_ms: Some(4 * MINUTE), ..quorum(2) });
+    world.people.group("sre", &["ann", "bob"]);
+    world.people.group("leads", &["carol", "tom"]);
+    world
+}
+
+/// The audit rows of a step, as `what: detail`.
+fn records(told: &Told) -> Vec<String> {
+    let part = |text: &str, from: &str| {
+        let rest = text.split_once(from).map_or("", |(_, rest)| rest);
+        rest.split_once('"').map_or("", |(part, _)| part).to_owned()
+    };
+    let audits = told.effects.iter().filter(|effect| effect.starts_with("Audit("));
+    audits.map(|text| format!("{}: {}", part(text, "what: \""), part(text, "detail: \""))).collect()
+}
+
+#[test]
+fn two_people_countersign_and_the_second_one_carries_it_out() {
+    let mut world = taking(quorum(2));
+    let asked_for = world.say("restart nginx");
+    assert!(asked_for.said.contains("\nNeeds: 2 people\n"), "{}", asked_for.said);
+    let plan = newest(&world).id().clone();
+    let told = approves(&mut world, "bob", &plan);
+    insta::assert_snapshot!(plainly(&told, &world), @"Countersigned by bob: restart nginx. One more person has to countersign it until 2023-11-14 22:28:20 UTC. Nothing is done yet.");
+    insta::assert_snapshot!(records(&told).join("\n"), @"voted: countersigned by bob (bob): restart nginx; 1 more needed");
+    assert_eq!((told.calls.len(), state(&world, &plan)), (0, PlanState::Pending));
+    // The same person once more changes nothing; whoever asked is none of the two.
+    let before = row(&world, &plan).clone();
+    let again = approves(&mut world, "bob", &plan);
+    let own = approves(&mut world, "ann", &plan);
+    insta::assert_snapshot!([plainly(&again, &world), plainly(&own, &world)].join("---\n"), @r#"
+    refused: You have countersigned this plan already, and somebody else has to as well.
+    (FSM_BLOCKED, gate `decision`)
+    ---
+    refused: Somebody else has to countersign what you asked for yourself.
+    (FORBIDDEN, gate `decision`)
+    "#);
+    assert_eq!(*row(&world, &plan), before);
+    assert!(
+        world.say("restart nginx").said.starts_with("? 1 person has countersigned this already.\nCountersign this?")
+    );
+    // It waits through a restart.
+    world.restart();
+    let told = approves(&mut world, "carol", &plan);
+    assert!(told.said.starts_with("Done and verified: restart nginx."), "{}", told.said);
+    let people: Vec<&str> = row(&world, &plan).standing.votes.iter().map(|vote| vote.person.as_str()).collect();
+    assert_eq!((people, writes(&told).len()), (vec!["bob", "carol"], 1));
+}
+
+#[test]
+fn one_no_ends_it_however_many_have_countersigned() {
+    let mut world = taking(quorum(3));
+    let plan = asked(&mut world);
+    approves(&mut world, "bob", &plan);
+    let told = presses(&mut world, "carol", &plan, CardChoice::Deny);
+    assert_eq!(plainly(&told, &world), "Denied: restart nginx. Nothing was changed.\n");
+    assert_eq!(why_not(row(&world, &plan)), Some(Why::Denied));
+}
+
+#[test]
+fn a_vote_counts_by_the_rights_that_its_person_has_when_the_last_one_countersigns() {
+    let mut world = taking(quorum(2));
+    let plan = asked(&mut world);
+    approves(&mut world, "bob", &plan);
+    world.people.barred.insert("bob".to_owned());
+    let told = approves(&mut world, "carol", &plan);
+    assert!(told.said.contains("One more person has to countersign it"), "{}", told.said);
+    assert_eq!((told.calls.len(), state(&world, &plan)), (0, PlanState::Pending));
+    assert_eq!(row(&world, &plan).standing.votes.len(), 2, "both are kept");
+}
+
+#[test]
+fn two_accounts_of_one_person_are_one() {
+    let mut world = taking(quorum(2));
+    says(&mut world, "bob", "restart nginx");
+    let plan = newest(&world).id().clone();
+    approves(&mut world, "ann", &plan);
+    let told = approves(&mut world, "ann@work", &plan);
+    assert!(told.said.contains("You have countersigned this plan already"), "{}", told.said);
+    assert_eq!((told.calls.len(), row(&world, &plan).standing.votes.len()), (0, 1));
+}
+
+#[test]
+fn whoever_asked_is_one_of_several_only_by_a_waiver_and_the_record_says_so() {
+    let mut world = taking(quorum(2));
+    world.people.alone.insert("ann".to_owned());
+    let asked_for = world.say("restart nginx");
+    assert!(asked_for.said.contains("You asked for this yourself, and may be one of those who countersign"));
+    let plan = newest(&world).id().clone();
+    let own = approves(&mut world, "ann", &plan);
+    insta::assert_snapshot!(records(&own).join("\n"), @"voted: countersigned by ann (ann): restart nginx; waiver: the requester counts, as policy allows here; 1 more needed");
+    assert_eq!((own.calls.len(), state(&world, &plan)), (0, PlanState::Pending), "and not alone");
+    assert_eq!(writes(&approves(&mut world, "bob", &plan)).len(), 1);
+    assert!(row(&world, &plan).standing.decided.as_ref().is_some_and(|decided| decided.waiver));
+    // What policy no longer lets them counts no longer.
+    let mut world = taking(quorum(2));
+    world.people.alone.insert("ann".to_owned());
+    let plan = asked(&mut world);
+    approves(&mut world, "ann", &plan);
+    world.people.alone.clear();
+    assert!(approves(&mut world, "bob", &plan).calls.is_empty());
+}
+
+#[test]
+fn the_stricter_of_the_terms_then_and_now_count() {
+    let mut world = taking(quorum(2));
+    let plan = asked(&mut world);
+    world.people.terms = Terms::default();
+    assert!(approves(&mut world, "bob", &plan).calls.is_empty(), "the card said two");
+    let mut world = taking(Terms::default());
+    let plan = asked(&mut world);
+    world.people.terms = quorum(2);
+    assert!(approves(&mut world, "bob", &plan).calls.is_empty(), "it takes two now");
+    assert_eq!(writes(&approves(&mut world, "carol", &plan)).len(), 1);
+}
+
+#[test]
+fn people_are_reminded_once_and_then_more_of_them_are_asked() {
+    let mut world = strict();
+    let asked_for = world.say("restart nginx");
+    assert!(asked_for.said.contains("\nNeeds: 2 people of group sre\n") && asked_for.said.contains("22:23:20"));
+    let plan = newest(&world).id().clone();
+    let outside = approves(&mut world, "carol", &plan);
+    insta::assert_snapshot!(plainly(&outside, &world), @r#"
+    refused: You may not approve this plan; it takes somebody of group sre.
+    (FORBIDDEN, gate `decision`)
+    "#);
+    approves(&mut world, "bob", &plan);
+    world.pass(4 * MINUTE - 1);
+    assert!(due(&mut world, &plan).said.is_empty(), "not yet");
+    world.pass(1);
+    let reminder = due(&mut world, &plan);
+    insta::assert_snapshot!(plainly(&reminder, &world), @r#"
+    ? Still waiting: restart nginx. It takes 2 people of group sre to countersign it until 2023-11-14 22:23:20 UTC. 1 so far. Its card is above; or type:
+      approve PLAN
+      deny PLAN
+    "#);
+    assert!(due(&mut world, &plan).said.is_empty(), "once");
+    world.restart();
+    assert!(due(&mut world, &plan).said.is_empty(), "and a restart does not repeat it");
+    world.pass(2 * MINUTE);
+    let escalation = due(&mut world, &plan);
+    insta::assert_snapshot!(plainly(&escalation, &world), @r#"
+    ? Not decided yet; from now on group leads may decide, too: restart nginx. It takes 2 people of group sre or leads to countersign it until 2023-11-14 22:23:20 UTC. 1 so far. Its card is above; or type:
+      approve PLAN
+      deny PLAN
+    "#);
+    insta::assert_snapshot!([records(&reminder), records(&escalation)].concat().join("\n"), @r#"
+    reminded: its people were reminded
+    escalated: from now on group leads may decide, too
+    "#);
+    world.restart();
+    assert!(due(&mut world, &plan).said.is_empty());
+    assert_eq!(state(&world, &plan), PlanState::Pending, "to ask more people is to approve nothing");
+    let told = approves(&mut world, "carol", &plan);
+    assert!(told.said.starts_with("Done and verified"), "{}", told.said);
+}
+
+#[test]
+fn reminders_and_escalations_give_no_more_time_and_come_before_the_end_only() {
+    let mut world = strict();
+    let plan = asked(&mut world);
+    world.pass(9 * MINUTE);
+    // The process was down meanwhile: each is told once, in order.
+    let told: Vec<String> = (0..4).map(|_| due(&mut world, &plan).said).collect();
+    let leads = [
+        "? Still waiting",
+        "? Not decided yet; from now on group leads",
+        "? Not decided yet; from now on group heads",
+        "",
+    ];
+    assert!(told.iter().zip(leads).all(|(told, lead)| told.starts_with(lead)), "{told:?}");
+    assert!(told[3].is_empty());
+    world.pass(MINUTE);
+    assert!(due(&mut world, &plan).said.starts_with("Expired: restart nginx. Nobody decided in time."));
+    let mut world = strict();
+    let plan = asked(&mut world);
+    world.pass(10 * MINUTE);
+    assert!(due(&mut world, &plan).said.starts_with("Expired"), "what is over needs no reminder");
+}
+
+#[test]
+fn a_hint_comes_by_whichever_clock_is_first() {
+    for by_wall in [true, false] {
+        let mut world = strict();
+        let plan = asked(&mut world);
+        let minutes = i64::try_from(4 * MINUTE).expect("small");
+        if by_wall {
+            world.wall += minutes;
+        } else {
+            (world.clock, world.wall) = (world.clock + 4 * MINUTE, world.wall - 1_000_000_000);
+        }
+        let (at, of) = world.state.next_due().expect("a plan waits");
+        let now = world.now();
+        assert_eq!((at.wait_ms(now.wall, now.mono), &of), (0, &plan));
+        assert!(due(&mut world, &plan).said.starts_with("? Still waiting"));
+    }
+}
+
+#[test]
+fn what_a_decided_plan_has_left_to_tell_is_told_to_nobody() {
+    let mut world = strict();
+    let plan = asked(&mut world);
+    presses(&mut world, "bob", &plan, CardChoice::Deny);
+    world.pass(9 * MINUTE);
+    let now = world.now();
+    assert_eq!(world.state.desk.hint(&plan, now), None);
+    assert!(due(&mut world, &plan).said.is_empty());
+}
+
+#[test]
+fn an_edited_or_deleted_request_takes_its_plan_back() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let told = edited(&mut world, &plan);
+    insta::assert_snapshot!(plainly(&told, &world), @"Withdrawn: restart nginx. The message that asked for it was edited. Nothing was changed. Ask again if it is still wanted.");
+    insta::assert_snapshot!(records(&told).join("\n"), @"cancelled: The message that asked for it was edited");
+    restarted(&mut world);
+    let late = approves(&mut world, "bob", &plan);
+    insta::assert_snapshot!(plainly(&late, &world), @r#"
+    refused: This plan is withdrawn already: the message that asked for it was edited.
+    (FSM_BLOCKED, gate `decision`)
+    "#);
+    assert!(late.calls.is_empty());
+    // A second edit, an edit of something else, and one that does not address the bot.
+    assert!(edited(&mut world, &plan).said.is_empty());
+    let plan = asked(&mut world);
+    let other = Payload::Deleted { event: EventId::new("another message") };
+    let quiet = world.hear(Signal { payload: other, ..signal("d-1", "ann", "") });
+    assert!(quiet.said.is_empty() && quiet.effects.iter().all(|effect| effect.starts_with("Finish")), "{quiet:?}");
+    let payload = Payload::Deleted { event: event_of(&world, &plan) };
+    let told = world.hear(Signal { payload, addressed: Addressed::No, ..signal("d-2", "eve", "") });
+    assert!(told.said.contains("The message that asked for it was deleted."), "{}", told.said);
+    assert_eq!(why_not(row(&world, &plan)), Some(Why::Withdrawn(Withdrawal::Deleted)));
+}
+
+#[test]
+fn what_was_approved_and_not_begun_is_taken_back_and_what_was_begun_is_not() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let approval = crate::testkit::scene::press(&mut world, "bob", &plan, CardChoice::Approve);
+    let look = world.input(Input::Signal(Box::new(approval)), &mut Told::default());
+    assert_eq!((look.len(), state(&world, &plan)), (1, PlanState::Approved));
+    world.restart();
+    assert!(edited(&mut world, &plan).said.starts_with("Withdrawn: restart nginx."));
+    assert_eq!(state(&world, &plan), PlanState::Cancelled);
+    restarted(&mut world);
+    let plan = asked(&mut world);
+    approves(&mut world, "bob", &plan);
+    assert!(edited(&mut world, &plan).said.is_empty(), "it is done");
+}
+
+#[test]
+fn a_card_that_never_came_is_told_apart_from_a_no() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    // Only the engine says so.
+    let forged = Payload::Unreachable { plan: plan.clone() };
+    world.hear(Signal { payload: forged.clone(), ..signal("forged", "bob", "") });
+    assert_eq!(state(&world, &plan), PlanState::Pending);
+    let told = ours(&mut world, forged.clone());
+    insta::assert_snapshot!(plainly(&told, &world), @"Unreachable: restart nginx. Its card could not be delivered, so nobody could be asked. Nothing was changed. Ask again if it is still wanted.");
+    assert_eq!(why_not(row(&world, &plan)), Some(Why::Withdrawn(Withdrawal::Unreachable)));
+    // Whoever countersigned has seen another copy of it.
+    let mut world = taking(quorum(2));
+    let plan = asked(&mut world);
+    approves(&mut world, "bob", &plan);
+    let told = ours(&mut world, Payload::Unreachable { plan: plan.clone() });
+    assert!(told.said.is_empty() && state(&world, &plan) == PlanState::Pending);
+}
+
+#[test]
+fn each_way_to_come_to_nothing_has_words_of_its_own() {
+    let mut filed = {
+        let mut world = World::with_fleet();
+        let plan = asked(&mut world);
+        row(&world, &plan).clone()
+    };
+    let mut said = Vec::new();
+    let withdrawn = Withdrawal::ALL.map(|why| (PlanState::Cancelled, Some(why)));
+    let ends = [
+        PlanState::Denied,
+        PlanState::Expired,
+        PlanState::Cancelled,
+        PlanState::Refused(Code::Drifted),
+        PlanState::Failed,
+    ];
+    for (state, why) in ends.map(|state| (state, None)).into_iter().chain(withdrawn) {
+        (filed.standing.state, filed.standing.withdrawn) = (state, why);
+        let told = why_not(&filed).expect("it is an end");
+        said.push(format!("{}: {}", told.word(), told.why().unwrap_or("-")));
+    }
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    denied: -
+    expired: Nobody decided in time
+    cancelled: -
+    refused: -
+    failed: -
+    withdrawn: The message that asked for it was edited
+    withdrawn: The message that asked for it was deleted
+    unreachable: Its card could not be delivered, so nobody could be asked
+    "#);
+    for open in [PlanState::Pending, PlanState::Approved, PlanState::Executing, PlanState::Unknown] {
+        filed.standing.state = open;
+        assert_eq!(why_not(&filed), None, "something may still come of it");
+    }
+}
+
+#[test]
+fn a_plan_of_before_has_the_terms_of_before() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let mut old = row(&world, &plan).frozen.plan().clone();
+    (old.event, old.labels) = (None, Vec::new());
+    let frozen = crate::approval::Frozen::freeze(old);
+    for new in ["event", "labels", "terms"] {
+        assert!(!frozen.bytes().contains(&format!("\"{new}\"")), "{}", frozen.bytes());
+    }
+    let read = crate::approval::Frozen::read(frozen.bytes().to_owned(), frozen.digest()).expect("the same form");
+    assert_eq!(read.plan().terms, Terms::default());
+}
+
+#[test]
+fn what_was_found_on_the_target_reaches_who_may_decide() {
+    let mut world = World::with_fleet();
+    for resource in &mut world.script.resources {
+        resource.attrs.insert("sealed".to_owned(), "yes".to_owned());
+    }
+    let plan = asked(&mut world);
+    world.restart();
+    let told = approves(&mut world, "bob", &plan);
+    assert!(told.said.contains("You may not approve this plan."), "{}", told.said);
+}

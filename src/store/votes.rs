@@ -1,0 +1,56 @@
+//! Votes: who has countersigned a plan. Rows are added, never changed and never taken away, and a person has one for a plan.
+//! They are written with the move that counts them, and read with their plan. Which vote counts is decided in the core.
+
+use std::iter::Peekable;
+use std::slice::Iter;
+
+use countersign_core::approval::{PlanId, Vote};
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+
+use super::StoreError;
+use super::row::Stored;
+
+/// Adds those votes of a plan that are not stored yet: the same move again adds none. A second vote of one person is
+/// refused by the database.
+pub(super) async fn add(tx: &mut AnyConnection, plan: &PlanId, votes: &[Vote]) -> Result<(), StoreError> {
+    for (n, vote) in (0_i64..).zip(votes) {
+        let sql = "INSERT INTO votes (plan, n, person, platform, actor, body) VALUES ($1, $2, $3, $4, $5, $6) \
+                   ON CONFLICT (plan, n) DO NOTHING";
+        let body = serde_json::to_string(vote).expect("invariant: a vote is plain data");
+        let query = sqlx::query(sql).bind(plan.as_str()).bind(n).bind(&vote.person);
+        let query = query.bind(vote.platform.as_str()).bind(vote.by.id.as_str()).bind(body);
+        query.execute(&mut *tx).await.map_err(StoreError::while_doing("storing a vote"))?;
+    }
+    Ok(())
+}
+
+/// The rows of one plan: each has the plan, and one of its votes where it has any.
+pub(super) fn next_plan<'r>(rows: &mut Peekable<Iter<'r, AnyRow>>) -> Option<Vec<&'r AnyRow>> {
+    let first = rows.next()?;
+    let id = Stored::new("plans", first).id().to_owned();
+    let mut of_it = vec![first];
+    while let Some(row) = rows.next_if(|row| Stored::new("plans", row).id() == id) {
+        of_it.push(row);
+    }
+    Some(of_it)
+}
+
+/// The votes in the rows of one plan, in order.
+pub(super) fn votes(rows: &[&AnyRow]) -> Result<Vec<Vote>, StoreError> {
+    let mut votes = Vec::new();
+    for row in rows {
+        let row = Stored::new("votes", row);
+        let Some(n) = row.maybe_number("vote_n")? else { continue };
+        if usize::try_from(n) != Ok(votes.len()) {
+            return Err(row.wrong("n", format!("vote {} is missing", votes.len())));
+        }
+        let vote: Vote = row.json("vote")?;
+        let (person, actor) = (row.text("vote_person")?, row.text("vote_actor")?);
+        if vote.person != person || vote.by.id.as_str() != actor {
+            return Err(row.wrong("body", format!("it is the vote of {} by {}", vote.person, vote.by.id)));
+        }
+        votes.push(vote);
+    }
+    Ok(votes)
+}
