@@ -1,6 +1,6 @@
 //! The conformance rows of approvals that are the core's to keep, each by its number: `ac_NN_...`. One thread on a scripted
-//! platform, told what an adapter would tell it. The rows of one platform (AC-09, AC-10), of delivery (AC-19, AC-20) and of
-//! configuration (AC-15, AC-22, AC-27) are held where those live.
+//! platform, told what an adapter would tell it. The rows of one platform (AC-09, AC-10), of delivery (AC-19, AC-20), of
+//! sinks (AC-15) and of configuration (AC-22, AC-27) are held where those live.
 
 #[path = "conformance_tests/plans.rs"]
 mod plans;

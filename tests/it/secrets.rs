@@ -102,6 +102,12 @@ async fn no_sink_shows_a_secret(format: &str) {
         "find process password=typedbyhand77x".to_owned(),
         "run echo password=typedbyhand77x".to_owned(),
         "show file /tmp/password=typedbyhand77x".to_owned(),
+        format!("append to {log}: url = postgres://app:s3cr3tpassw0rd@db.example.org/app"),
+        format!("append to {log}: {token}"),
+        "link password=typedbyhand77x".to_owned(),
+        "grant password=typedbyhand77x for 2 hours".to_owned(),
+        "revoke password=typedbyhand77x".to_owned(),
+        "deny password=typedbyhand77x".to_owned(),
         "why".to_owned(),
     ];
     let mut said = String::new();
@@ -134,12 +140,12 @@ async fn no_sink_shows_a_secret(format: &str) {
 }
 
 #[tokio::test]
-async fn no_sink_shows_a_secret_with_a_log_for_people() {
+async fn ac_15_no_sink_shows_a_secret_with_a_log_for_people() {
     no_sink_shows_a_secret("text").await;
 }
 
 #[tokio::test]
-async fn no_sink_shows_a_secret_with_a_log_for_machines() {
+async fn ac_15_no_sink_shows_a_secret_with_a_log_for_machines() {
     no_sink_shows_a_secret("json").await;
 }
 
