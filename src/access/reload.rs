@@ -180,6 +180,10 @@ impl Rights for LiveAccess {
         self.snapshot().is_in(asker, group)
     }
 
+    fn at_this_moment(&self) -> Option<Arc<dyn Rights>> {
+        Some(self.snapshot())
+    }
+
     fn follow(&self, ledger: &Ledger) {
         let new = links_of(ledger);
         let mut links = self.live.links.lock().unwrap_or_else(PoisonError::into_inner);

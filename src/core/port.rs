@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -368,6 +369,12 @@ pub trait Rights: Send + Sync {
     /// Whether somebody is in a group that terms name. Nobody is, where there are no groups.
     fn is_in(&self, _asker: &Asker<'_>, _group: &str) -> bool {
         false
+    }
+
+    /// The rights as they are at this moment, for one step: where they can change while it runs, all its questions must be
+    /// asked of the same ones. None where they never change.
+    fn at_this_moment(&self) -> Option<Arc<dyn Rights>> {
+        None
     }
 
     /// Takes note of the accounts that were linked in chat. No I/O.

@@ -71,6 +71,8 @@ pub struct Engine {
     last_received: AtomicI64,
     /// How many accepted signals are not answered yet.
     open: watch::Sender<usize>,
+    /// Whether what is known of the ledger is what the store had when it was last changed here.
+    ledger_is_read: tokio::sync::Mutex<bool>,
     outbox_woken: Notify,
     spending: Spending,
     stopping: CancellationToken,
@@ -111,6 +113,7 @@ impl Engine {
             ended: Mutex::default(),
             last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
+            ledger_is_read: tokio::sync::Mutex::new(true),
             outbox_woken: Notify::new(),
             spending: Spending::default(),
             stopping: CancellationToken::new(),
@@ -172,12 +175,22 @@ impl Engine {
         }
     }
 
-    /// Reads the ledger again, after it was changed. Where it cannot be read the one before stays: whatever leans on a row
-    /// that has changed meanwhile is overtaken when it is stored.
+    /// Reads the ledger again, after it was changed. Where it cannot be read nothing counts that stands in it, because an
+    /// account or a permission may have been taken away just now; the next signal tries again.
     async fn read_ledger(&self, now: Now) {
-        match self.store.ledger().await {
-            Ok(ledger) => self.world.keep(ledger, now),
-            Err(error) => tracing::error!(%error, "the ledger cannot be read again; the one before stays"),
+        // One at a time, so that what was read earlier never replaces what was read later.
+        let mut is_read = self.ledger_is_read.lock().await;
+        let read = self.store.ledger().await;
+        *is_read = read.is_ok();
+        let read = read.inspect_err(|error| tracing::error!(%error, "the ledger cannot be read; nothing in it counts"));
+        self.world.keep(read.unwrap_or_default(), now);
+    }
+
+    /// Tries again where the ledger could not be read.
+    async fn has_ledger(&self, now: Now) {
+        let is_read = *self.ledger_is_read.lock().await;
+        if !is_read {
+            self.read_ledger(now).await;
         }
     }
 

@@ -27,6 +27,7 @@ use crate::access::{Rates, Who, WhoIs};
 use crate::store::{Store, sqlite_url};
 
 mod fairness;
+mod ledger;
 
 /// Nothing here takes longer, unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);

@@ -188,6 +188,7 @@ impl Worker {
         let attempts = if job.recovered { self.count_attempt(&signal.id).await } else { 0 };
         self.current = Some(signal.clone());
         self.is_touched = false;
+        self.engine.has_ledger(self.engine.clock.now()).await;
         if !self.has_ready(&signal).await {
             tracing::error!("a request is given up until the next start: its thread's plans cannot be read");
             self.give_up();

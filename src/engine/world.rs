@@ -67,6 +67,7 @@ struct Lent {
     spokes: Vec<SpokeStatus>,
     ledger: Arc<Ledger>,
     allowances: Vec<Allowance>,
+    rights: Option<Arc<dyn Rights>>,
 }
 
 impl World {
@@ -79,7 +80,12 @@ impl World {
         now: Now,
     ) -> (ThreadState, Vec<Effect>) {
         let allowances = about.signal.map(|signal| self.rates.allowances(&signal.asker(), now.mono));
-        let lent = Lent { spokes: (self.spokes)(), ledger: self.ledger(), allowances: allowances.unwrap_or_default() };
+        let lent = Lent {
+            spokes: (self.spokes)(),
+            ledger: self.ledger(),
+            allowances: allowances.unwrap_or_default(),
+            rights: self.rights.at_this_moment(),
+        };
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
         step(Env { spent: about.spent, ..self.env(&exact, &lent) }, state, input, now)
@@ -102,7 +108,7 @@ impl World {
         *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ledger);
     }
 
-    fn ledger(&self) -> Arc<Ledger> {
+    pub(super) fn ledger(&self) -> Arc<Ledger> {
         Arc::clone(&self.ledger.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -112,7 +118,7 @@ impl World {
             registry: &self.registry,
             intents: &self.intents,
             exact,
-            rights: self.rights.as_ref(),
+            rights: lent.rights.as_deref().unwrap_or(self.rights.as_ref()),
             ledger: &lent.ledger,
             similarity: LEXICAL,
             limits: &self.limits,
