@@ -176,3 +176,13 @@ fn an_entry_that_cannot_be_meant_is_refused() {
     line 2: unknown field `quorums`, expected one of `risk`, `environments`, `labels`, `kinds`, `ids`, `tools`, `quorum`, `group`, `expires_minutes`, `remind_minutes`, `escalate`
     "#);
 }
+
+#[test]
+fn the_example_of_an_access_file_is_sound_and_has_every_table() {
+    let text = include_str!("../../../config/access/example.toml");
+    let access = Access::new(Some(&("example.toml".to_owned(), text.to_owned())), &[], None).expect("it is sound");
+    assert_eq!(access.counts(), (3, 1, 0));
+    for table in ["people", "groups", "services", "platform_roles", "environments", "resources", "rooms", "approvals"] {
+        assert!(text.contains(&format!("\n[[{table}]]\n")), "[[{table}]] is not shown");
+    }
+}
