@@ -26,6 +26,7 @@ fn a_change_is_asked_for_countersigned_done_and_verified() {
     Why: asked by ann: restart nginx
     Until: 2023-11-14 22:28:20 UTC
     Plan: PLAN (DIGEST)
+    Somebody else has to countersign it.
     [Approve, Deny]
     "#);
     let plan = newest(&world).id().clone();
@@ -553,6 +554,7 @@ fn a_preview_of_another_state_is_no_preview_of_this_plan() {
     Plan: PLAN (DIGEST)
     -a
     +b
+    Somebody else has to countersign it.
     [Approve, Deny]
     "#);
     assert_eq!(newest(&world).frozen.plan().args.get("text"), Some(&json!("  b  ")), "as it was typed");

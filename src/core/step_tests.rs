@@ -149,6 +149,7 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
     Why: asked by ann: restart nginx
     Until: 2023-11-14 22:28:20 UTC
     Plan: 00000000000000000000000000000003 (ed4bdf61b663)
+    Somebody else has to countersign it.
     [Approve, Deny]
     "#);
     assert!(told.counted.iter().any(|c| c.contains("gate_block_total") && c.contains("APPROVAL_REQUIRED")));

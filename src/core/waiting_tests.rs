@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
+use serde_json::json;
+
 use crate::approval::{Circle, Escalation, PlanState, Terms, Told as Why, Withdrawal, told as why_not};
 use crate::effect::Input;
 use crate::envelope::Code;
@@ -136,6 +138,107 @@ fn whoever_asked_is_one_of_several_only_by_a_waiver_and_the_record_says_so() {
     approves(&mut world, "ann", &plan);
     world.people.alone.clear();
     assert!(approves(&mut world, "bob", &plan).calls.is_empty());
+}
+
+/// What the card says of who asked for it, where a group or so many people are asked and they have a waiver.
+fn said_of_the_requester(terms: Terms, is_in: bool, is_barred: bool) -> (String, bool) {
+    let mut world = taking(terms);
+    world.people.alone.insert("ann".to_owned());
+    world.people.group("sre", if is_in { &["ann", "bob"] } else { &["bob"] });
+    world.people.undeciding.extend(is_barred.then(|| "ann".to_owned()));
+    let told = world.say("restart nginx");
+    let of = |line: &&str| line.starts_with("You asked") || line.contains("have to") || line.contains("has to");
+    let said = told.said.lines().find(of).unwrap_or_default().to_owned();
+    let plan = newest(&world).id().clone();
+    let own = approves(&mut world, "ann", &plan);
+    (said, !own.said.starts_with("refused"))
+}
+
+#[test]
+fn a_card_promises_its_requester_only_what_they_may() {
+    let group = |people| {
+        let circle = Circle { group: "sre".to_owned(), escalate: Vec::new() };
+        Terms { circles: BTreeSet::from([circle]), ..quorum(people) }
+    };
+    let alone = "You asked for this yourself. On the console its owner may countersign alone; the record says so.";
+    let among = "You asked for this yourself, and may be one of those who countersign; the record says so.";
+    for (terms, is_in, is_barred, said) in [
+        (quorum(1), false, false, alone),
+        (quorum(1), false, true, "Somebody else has to countersign it."),
+        (group(1), true, false, alone),
+        (group(1), false, false, "Somebody else has to countersign it: 1 person of group sre."),
+        (quorum(2), false, false, among),
+        (quorum(2), false, true, "Others have to countersign it: 2 people."),
+        (group(2), true, false, among),
+        (group(2), false, false, "Others have to countersign it: 2 people of group sre."),
+    ] {
+        let may = said == alone || said == among;
+        assert_eq!(said_of_the_requester(terms, is_in, is_barred), (said.to_owned(), may));
+    }
+}
+
+#[test]
+fn the_list_says_who_is_needed_and_who_has_countersigned() {
+    let mut world = strict();
+    let plan = asked(&mut world);
+    let needs = |world: &mut World| {
+        let said = world.say("approvals").said;
+        said.lines().find(|line| line.starts_with("Needs: ")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(needs(&mut world), "Needs: 2 people of group sre");
+    approves(&mut world, "bob", &plan);
+    assert_eq!(needs(&mut world), "Needs: 2 people of group sre; countersigned by bob");
+    let mut world = taking(Terms::default());
+    asked(&mut world);
+    assert_eq!(needs(&mut world), "");
+}
+
+#[test]
+fn the_list_tells_two_changes_of_one_thing_apart() {
+    let mut world = World::with_fleet();
+    world.answers("lab_read.preview", json!({ "before": { "run": "1" }, "preview": "-a\n+b", "after": "sum" }));
+    let long = format!("edit nginx: {} end", "long ".repeat(40));
+    for words in ["edit nginx: b", &long] {
+        world.say(words);
+    }
+    let said = world.say("approvals").said;
+    let with: Vec<&str> = said.lines().filter(|line| line.starts_with("With: ")).collect();
+    insta::assert_snapshot!(with.join("\n"), @"
+    With: text b
+    With: text long long long long long long long long long long long long…
+    ");
+}
+
+#[test]
+fn words_after_the_id_are_the_reason_and_name_no_plan() {
+    let mut world = taking(quorum(2));
+    let plan = asked(&mut world);
+    let other = "0".repeat(32);
+    for words in ["because ok".to_owned(), format!("{plan} or {other}"), format!("{plan}, not {other}.")] {
+        let told = says(&mut world, "bob", &format!("approve {words}"));
+        assert!(told.said.starts_with("? Say which plan to approve, by its full id:"), "{words}: {}", told.said);
+    }
+    assert!(row(&world, &plan).standing.votes.is_empty());
+    let told = says(&mut world, "bob", &format!("approve {plan}: seen, password=hunter2hunter2"));
+    insta::assert_snapshot!(records(&told).join("\n"), @"voted: countersigned by bob (bob): restart nginx; 1 more needed; reason: seen, password=[masked: password]");
+    says(&mut world, "carol", &format!("approve {plan} because ok"));
+    let decided = row(&world, &plan).standing.decided.clone().expect("decided");
+    assert_eq!(decided.reason, "because ok");
+}
+
+#[test]
+fn why_says_what_became_of_the_card() {
+    let mut world = taking(Terms::default());
+    let plan = asked(&mut world);
+    let of_the_card = |world: &mut World| {
+        let told = world.say("why");
+        assert!(!told.said.contains("APPROVAL_REQUIRED"), "{}", told.said);
+        let said = plainly(&told, world);
+        said.lines().find(|line| line.contains("countersigned")).unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(of_the_card(&mut world), "has to be countersigned first: its card was made, and plan PLAN waits");
+    presses(&mut world, "bob", &plan, CardChoice::Deny);
+    assert_eq!(of_the_card(&mut world), "had to be countersigned: its card was made, and plan PLAN is denied");
 }
 
 #[test]

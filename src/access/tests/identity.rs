@@ -205,7 +205,7 @@ fn a_code_is_shown_to_a_person_alone_and_nobody_elses_is_told_of() {
     ---
     refused: This account is no person's of the access file, so that it has no code.
     (FORBIDDEN, gate `link`)
-    What to do: type `link` to me from an account that is.
+    What to do: type `link` to me from an account that I know.
     ---
     refused: This account is known to me already, and an account belongs to one person.
     (FORBIDDEN, gate `link`)

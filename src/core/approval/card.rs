@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Frozen, Plan};
+use super::{Frozen, Plan, Risk};
 use crate::port::{Block, CardChoice};
 use crate::text;
 
@@ -22,14 +22,7 @@ pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
         Block::Fields { fields: fields(&plan, frozen) },
     ];
     blocks.extend(plan.preview.as_deref().map(|preview| Block::Code { text: block_text(preview) }));
-    if plan.alone {
-        let text = if plan.terms.quorum.get() == 1 {
-            "You asked for this yourself. On the console its owner may countersign alone; the record says so."
-        } else {
-            "You asked for this yourself, and may be one of those who countersign; the record says so."
-        };
-        blocks.push(Block::Text { text: text.to_owned() });
-    }
+    blocks.extend(requester(&plan).map(|text| Block::Text { text }));
     let bytes: usize = blocks.iter().map(bytes_of).sum();
     if bytes > CARD_BYTES_MAX {
         return Err(format!("it takes {bytes} bytes to show, and a card has {CARD_BYTES_MAX}"));
@@ -37,6 +30,24 @@ pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
     let choices = vec![CardChoice::Approve, CardChoice::Deny];
     blocks.push(Block::Card { plan: plan.id, digest: frozen.digest().clone(), choices });
     Ok(blocks)
+}
+
+/// Whether who asked for it may countersign it. Nothing where that is not settled: a low risk needs no second person.
+fn requester(plan: &Plan) -> Option<String> {
+    let several = plan.terms.quorum.get() > 1;
+    let text = match (plan.alone, several) {
+        (true, false) => {
+            "You asked for this yourself. On the console its owner may countersign alone; the record says so."
+        }
+        (true, true) => "You asked for this yourself, and may be one of those who countersign; the record says so.",
+        (false, false) if plan.risk == Risk::Low => return None,
+        (false, false) if plan.terms.circles.is_empty() => "Somebody else has to countersign it.",
+        (false, false) => {
+            return Some(format!("Somebody else has to countersign it: {}.", shown(&plan.terms.who(None))));
+        }
+        (false, true) => return Some(format!("Others have to countersign it: {}.", shown(&plan.terms.who(None)))),
+    };
+    Some(text.to_owned())
 }
 
 fn fields(plan: &Plan, frozen: &Frozen) -> Vec<(String, String)> {

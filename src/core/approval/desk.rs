@@ -30,7 +30,7 @@ pub struct Decided {
     pub at: Wall,
     /// Whether the requester decided alone, by a policy that allows it.
     pub waiver: bool,
-    /// Why, where it was denied or taken back.
+    /// Why, in the words of who decided; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Why nobody was asked, where that is so.

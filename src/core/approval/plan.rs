@@ -185,7 +185,8 @@ pub struct Plan {
     pub preview: Option<String>,
     /// The action's hard limit, in milliseconds.
     pub limit_ms: u64,
-    /// Whether policy lets the requester countersign it alone: a waiver, which the card and the record say.
+    /// Whether the requester could countersign it when it was frozen, by a policy that lets them, by their right to decide
+    /// it and by its terms: a waiver, which the card and the record say.
     pub alone: bool,
     /// What its approval takes beside the rights of who countersigns.
     #[serde(default, skip_serializing_if = "Terms::is_default")]

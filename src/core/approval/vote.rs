@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::decide::is_somebody;
-use super::{Filed, Risk, Terms};
+use super::{Filed, Plan, Risk, Terms};
 use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::signal::{Actor, ConversationKind, Platform, SignalId, Wall};
 
@@ -47,6 +47,16 @@ pub(super) enum Outsider {
     NoRight,
     /// They would have to be in this group.
     Not(String),
+}
+
+/// Whether the requester of a plan could countersign it as soon as it is filed, though they asked for it themselves: by the
+/// waiver, by the right to decide it, and by being in every group that it takes. Only then may its card say so.
+pub fn may_waive_from_the_start(plan: &Plan, rights: &dyn Rights) -> bool {
+    let asker = plan.asker();
+    let (on, labels) = (plan.target.clone(), plan.labels.clone());
+    rights.may_decide_alone(&asker, plan.risk)
+        && rights.may(&asker, &Right::Decide { risk: plan.risk, on, is_requester: true, labels })
+        && plan.terms.outsider_of(None, |group| rights.is_in(&asker, group)).is_none()
 }
 
 impl<'a> Electorate<'a> {

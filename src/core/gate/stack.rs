@@ -64,6 +64,7 @@ pub fn judge_call(
         because: text::one_line(&ctx.env.mask.apply(&proposal.because), 200),
         passed,
         refusal,
+        plan: None,
     };
     let call = if judged.refusal.is_none() { checked_call(&case, id, ctx) } else { None };
     (judged, call.map(Cleared::seal))

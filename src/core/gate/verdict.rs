@@ -1,5 +1,6 @@
 //! What a gate says, and the trace of what all of them said (GAT-09, GAT-11, REJ-01).
 
+use crate::approval::PlanId;
 use crate::envelope::{Code, Details, Failure};
 
 /// What one gate says. A third outcome beside these two, "somebody must countersign", is a refusal with the code
@@ -71,4 +72,6 @@ pub struct Judged {
     pub passed: Vec<Passed>,
     /// The end, where it was refused.
     pub refusal: Option<Refusal>,
+    /// The plan that was made of it, where it has to be countersigned first.
+    pub plan: Option<PlanId>,
 }

@@ -212,9 +212,10 @@ own = "approvals"
 name = "approve"
 about = "countersigns a plan"
 examples = ["approve 00000000000000000000000000000000"]
-patterns = ["approve(?: (?P<plan>\\S+))?"]
+patterns = ["approve(?: (?P<plan>\\S+?))?(?:[:,]? (?P<reason>.+))?"]
 own = "approve"
 args.plan = "{plan}"
+args.reason = "{reason}"
 
 [[intent]]
 name = "deny"

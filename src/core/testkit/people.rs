@@ -13,6 +13,8 @@ use crate::signal::{Actor, Platform};
 pub struct People {
     /// Who has lost every right but to talk.
     pub barred: BTreeSet<String>,
+    /// Who may decide nothing.
+    pub undeciding: BTreeSet<String>,
     /// Who may countersign what they asked for themselves.
     pub alone: BTreeSet<String>,
     /// The members of each group.
@@ -42,7 +44,7 @@ impl Rights for People {
                 (tool.as_deref() == Some("lab_control.restart") && has(labels, "closed=yes"))
                     || (has(labels, "owner=ann") && name != "ann")
             }
-            Right::Decide { labels, .. } => has(labels, "sealed=yes"),
+            Right::Decide { labels, .. } => has(labels, "sealed=yes") || self.undeciding.contains(name),
             Right::Acknowledge | Right::Declare | Right::Grant | Right::Administer => false,
         };
         !forbidden && !self.barred.contains(name) && matches!(name, "ann" | "bob" | "carol")

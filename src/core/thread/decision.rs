@@ -32,7 +32,9 @@ pub(super) fn pressed(
 /// be another one by the time it is read (AC-05, AC-24).
 pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, verb: Verb, route: &Route) {
     let said = |name: &str| route.args.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
-    match PlanId::parse(&said("plan")) {
+    // Whose reason names another plan may mean either of them.
+    let names_two = |verb| verb == Verb::Approve && said("reason").split_whitespace().any(is_an_id);
+    match PlanId::parse(&said("plan")).filter(|_| !names_two(verb)) {
         Some(plan) => decide(turn, request, &Ask { plan, digest: None, verb, reason: said("reason") }),
         None => {
             let blocks = say::plans::say_the_id(verb, &turn.state.desk);
@@ -40,6 +42,10 @@ pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, verb: Verb, route
             turn.finish(request, Ending::Answered);
         }
     }
+}
+
+fn is_an_id(word: &str) -> bool {
+    PlanId::parse(word.trim_matches(|c: char| !c.is_ascii_alphanumeric())).is_some()
 }
 
 fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
@@ -59,7 +65,7 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
     #[cfg(test)]
     let judged = crate::step::broken::judged(judged);
     match judged.and_then(|allowed| unhindered(turn, ask, allowed)) {
-        Ok(allowed) if allowed.missing > 0 => count(turn, request, &filed, allowed),
+        Ok(allowed) if allowed.missing > 0 => count(turn, request, ask, &filed, allowed),
         Ok(allowed) => make(turn, request, ask, &filed, allowed),
         Err(refusal) => {
             turn.note_refusal(&request, &refusal, Some(&filed));
@@ -105,15 +111,20 @@ pub(super) fn vote(turn: &Turn<'_>, request: &Request, allowed: Allowed) -> Vote
 }
 
 /// One person has countersigned, and more have to: the plan goes on waiting.
-fn count(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, allowed: Allowed) {
+fn count(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, allowed: Allowed) {
     let vote = vote(turn, &request, allowed);
-    let detail = say::waiting::vote_record(&vote, filed.frozen.plan(), allowed.missing);
+    let detail = say::waiting::vote_record(&vote, filed.frozen.plan(), allowed.missing, &reason(turn, ask));
     let voted = (filed.id(), PlanState::Pending, "voted");
     if turn.shift_as(&request, voted, &detail, |standing| standing.votes.push(vote)) {
         let blocks = say::waiting::voted(filed, &request.signal.actor, allowed.missing);
         turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
     }
     turn.finish(request, Ending::Answered);
+}
+
+/// The words of who decides, fit to be kept.
+fn reason(turn: &Turn<'_>, ask: &Ask) -> String {
+    crate::text::cut(&turn.env.mask.apply(ask.reason.trim()), 500)
 }
 
 fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, allowed: Allowed) {
@@ -125,7 +136,7 @@ fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, all
         at: turn.now.wall,
         waiver: allowed.waiver || filed.standing.votes.iter().any(|vote| vote.waiver),
         unasked: None,
-        reason: crate::text::cut(&turn.env.mask.apply(ask.reason.trim()), 500),
+        reason: reason(turn, ask),
     };
     let detail = say::plans::decision_record(ask.verb, &decided, filed.frozen.plan());
     let to = match ask.verb {

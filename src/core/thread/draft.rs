@@ -9,7 +9,7 @@ use crate::answer;
 use crate::approval::{self, Expectation, Filed, Frozen, Plan, PlanId, PlanState, Risk, Standing};
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details, Envelope};
-use crate::gate::{Refusal, ToolCall, texts_of};
+use crate::gate::{Judged, Refusal, ToolCall, texts_of};
 use crate::port::{Block, Claim, Mark, TermsAbout};
 use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
@@ -143,7 +143,9 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
     };
     if let Some(same) = same_pending(turn, frozen.plan()) {
         // Asked again: one change is one plan, and its card is shown once more.
-        show(turn, &mut request, &same, draft.said_it.clone());
+        if show(turn, &mut request, &same, draft.said_it.clone()) {
+            became(&mut request, same.id());
+        }
         return turn.finish(request, Ending::Answered);
     }
     if turn.state.desk.open().len() >= OPEN_MAX {
@@ -157,6 +159,7 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
     match grants::permit(turn, &request, &filed).filter(|_| drawn(turn, &filed).is_ok()) {
         Some(permit) => {
             file(turn, &request, filed.clone());
+            became(&mut request, filed.id());
             grants::go_ahead(turn, request, &filed, permit);
         }
         None => ask(turn, request, filed, draft.said_it.clone()),
@@ -165,9 +168,19 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
 
 fn ask(turn: &mut Turn<'_>, mut request: Request, filed: Filed, said_it: Option<String>) {
     if show(turn, &mut request, &filed, said_it) {
+        became(&mut request, filed.id());
         file(turn, &request, filed);
     }
     turn.finish(request, Ending::Answered);
+}
+
+/// The judgement that asked for a countersignature led to this plan.
+fn became(request: &mut Request, plan: &PlanId) {
+    let asked =
+        |judged: &&mut Judged| judged.refusal.as_ref().is_some_and(|refusal| refusal.code == Code::ApprovalRequired);
+    if let Some(judged) = request.judged.iter_mut().rev().find(asked) {
+        judged.plan = Some(plan.clone());
+    }
 }
 
 /// The step that filed a plan and used a permission for it was not stored: somebody else changed the permission first. The
@@ -271,13 +284,6 @@ fn plan(
         refusal(Code::InvalidInput, "the change cannot be put into words: a value is missing".to_owned())
     })?;
     let expect = expectation(&change.expect, &scope, &args)?;
-    let alone = turn.env.rights.may_decide_alone(&request.signal.asker(), change.risk);
-    let platform = &request.signal.thread.platform;
-    let is_somebody = approval::is_somebody(turn.env.rights, platform, &request.signal.actor);
-    // Nobody could countersign it: said before there is a card.
-    if change.risk >= Risk::Medium && !alone && !is_somebody {
-        return Err(refusal(Code::Forbidden, approval::WHOSE_ACCOUNT_IS_THIS.to_owned()));
-    }
     let before = change.precondition.iter();
     let before = before.filter_map(|name| Some((name.clone(), target.attrs.get(name)?.clone()))).collect();
     let signal = &request.signal;
@@ -288,7 +294,7 @@ fn plan(
     let terms = turn.env.rights.terms(&about);
     let lifetime_ms = terms.expires_ms.into_iter().chain([turn.env.limits.plan_ms_max]).min();
     let lifetime = i64::try_from(lifetime_ms.unwrap_or_default()).unwrap_or(i64::MAX);
-    Ok(Plan {
+    let plan = Plan {
         form: 0,
         id: PlanId::from_random(turn.now.seed),
         thread: signal.thread.clone(),
@@ -312,11 +318,23 @@ fn plan(
         expect,
         preview: preview.get("preview").and_then(Value::as_str).map(str::to_owned),
         limit_ms: spec.limit_ms,
-        alone,
+        alone: false,
         terms,
         requested_at: turn.now.wall,
         expires_at: Wall(turn.now.wall.0.saturating_add(lifetime)),
-    })
+    };
+    with_waiver(turn, plan)
+}
+
+/// The plan with whether its requester may countersign it. Where nobody could, that is said before there is a card.
+fn with_waiver(turn: &Turn<'_>, plan: Plan) -> Result<Plan, Box<Refusal>> {
+    let rights = turn.env.rights;
+    let alone = approval::may_waive_from_the_start(&plan, rights);
+    let is_somebody = approval::is_somebody(rights, &plan.thread.platform, &plan.requester);
+    if plan.risk >= Risk::Medium && !alone && !is_somebody {
+        return Err(refusal(Code::Forbidden, approval::WHOSE_ACCOUNT_IS_THIS.to_owned()));
+    }
+    Ok(Plan { alone, ..plan })
 }
 
 /// What the preview saw must be what the plan binds: `before` in its data holds attributes of the target by name. Without

@@ -59,7 +59,7 @@ pub(in crate::thread) fn known_already(is_own_code: bool) -> Refusal {
 
 pub(in crate::thread) fn whose_is_not_known() -> Refusal {
     let unknown = refusal(Code::Forbidden, "this account is no person's of the access file, so that it has no code");
-    hinted(unknown, "type `link` to me from an account that is")
+    hinted(unknown, "type `link` to me from an account that I know")
 }
 
 pub(in crate::thread) fn everybody_would_see() -> Refusal {

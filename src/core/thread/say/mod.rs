@@ -15,6 +15,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::answer;
+use crate::approval::Desk;
 use crate::envelope::Envelope;
 use crate::gate::{Judged, Refusal};
 use crate::port::{Block, Choice, Right, TableColumn};
@@ -184,13 +185,13 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Who => people::who(turn, request),
         OwnCommand::Roles => people::roles(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
-        OwnCommand::Why => why(&turn.state.last_judged),
+        OwnCommand::Why => why(&turn.state.last_judged, &turn.state.desk),
         OwnCommand::About => about(route, turn, request),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
         OwnCommand::Limits => limits::table(turn.env.allowances),
         OwnCommand::Budget => budget::budget(&turn.env),
-        OwnCommand::Approvals => plans::approvals(&turn.state.desk),
+        OwnCommand::Approvals => plans::approvals(&turn.state.desk, turn.env.mask),
         // Decisions, permissions, links and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve
         | OwnCommand::Deny
@@ -243,7 +244,7 @@ fn who_can(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(answer.trim_end())) }]
 }
 
-fn why(judged: &[Judged]) -> Vec<Block> {
+fn why(judged: &[Judged], desk: &Desk) -> Vec<Block> {
     if judged.is_empty() {
         return sentence("Nothing was asked of a tool in this thread yet.");
     }
@@ -255,7 +256,12 @@ fn why(judged: &[Judged]) -> Vec<Block> {
             Some(refusal) => {
                 let passed: Vec<&str> = one.passed.iter().map(|passed| passed.gate).collect();
                 let after = if passed.is_empty() { "nothing".to_owned() } else { passed.join(", ") };
-                format!("passed {after}\n  stopped by {} ({}): {}", refusal.gate, refusal.code, refusal.message)
+                match &one.plan {
+                    Some(plan) => format!("passed {after}\n  {}", waiting::became(plan, desk)),
+                    None => {
+                        format!("passed {after}\n  stopped by {} ({}): {}", refusal.gate, refusal.code, refusal.message)
+                    }
+                }
             }
         };
         let _infallible = writeln!(trace, "{}{on}\n  reason: {}\n  {end}", one.what, one.because);

@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
+
 use crate::answer;
 use crate::approval::{Decided, Desk, Filed, Finding, Outcome, Plan, Verb, is_success};
 use crate::envelope::Failure;
@@ -19,6 +21,12 @@ pub(in crate::thread) const NOTHING_CHANGED: &str = "Nothing was changed.";
 
 /// The most characters of a title in a sentence.
 const TITLE_CHARS_MAX: usize = 160;
+
+/// The most characters of one argument among others.
+const ARGUMENT_CHARS_MAX: usize = 60;
+
+/// The most characters of all arguments on one line.
+const ARGUMENTS_CHARS_MAX: usize = 160;
 
 /// The most characters of what a tool said went wrong: its exit code and the first lines of what it wrote.
 const TOOL_CHARS_MAX: usize = 500;
@@ -191,16 +199,16 @@ pub(in crate::thread) fn moved_meanwhile(filed: &Filed) -> Vec<Block> {
 }
 
 /// The open plans of the thread.
-pub(in crate::thread) fn approvals(desk: &Desk) -> Vec<Block> {
+pub(in crate::thread) fn approvals(desk: &Desk, mask: &Mask) -> Vec<Block> {
     let open = desk.open();
     if open.is_empty() {
         return sentence("No plan is open in this thread.");
     }
-    open.into_iter().map(|filed| Block::Fields { fields: open_plan(filed) }).collect()
+    open.into_iter().map(|filed| Block::Fields { fields: open_plan(filed, mask) }).collect()
 }
 
 /// One open plan in lines that are short: a phone has 40 columns, and the id must stay on one line to be copied.
-fn open_plan(filed: &Filed) -> Vec<(String, String)> {
+fn open_plan(filed: &Filed, mask: &Mask) -> Vec<(String, String)> {
     let plan = filed.frozen.plan();
     let (state, risk) = (filed.state(), plan.risk.as_str());
     let mut fields = vec![
@@ -208,11 +216,36 @@ fn open_plan(filed: &Filed) -> Vec<(String, String)> {
         ("State", format!("{}, risk {risk}", state.as_str())),
         ("By", text::defuse_mentions(&text::one_line(&plan.requester.display, 40))),
     ];
+    if !plan.args.is_empty() {
+        fields.push(("With", arguments(plan, mask)));
+    }
+    fields.extend(needs(filed).map(|needs| ("Needs", needs)));
     if !state.holds_target() {
         fields.push(("Until", answer::time(plan.expires_at)));
     }
     fields.push(("Id", filed.id().to_string()));
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What tells a plan from its like, on one line.
+fn arguments(plan: &Plan, mask: &Mask) -> String {
+    let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let short = |(name, given): (&String, &Value)| {
+        let given = text::one_line(&mask.apply(&value(given)), ARGUMENT_CHARS_MAX);
+        format!("{} {given}", text::one_line(name, ARGUMENT_CHARS_MAX))
+    };
+    let all: Vec<String> = plan.args.iter().map(short).collect();
+    text::defuse_mentions(&text::one_line(&mask.apply(&all.join(", ")), ARGUMENTS_CHARS_MAX))
+}
+
+/// Who has to countersign it, and who has: where it takes more than one person, or one of a group.
+fn needs(filed: &Filed) -> Option<String> {
+    let terms = &filed.frozen.plan().terms;
+    let takes_more = terms.quorum.get() > 1 || !terms.circles.is_empty();
+    let who = terms.who(terms.reached_ms(filed.standing.level));
+    let by: Vec<String> = filed.standing.votes.iter().map(|vote| text::one_line(&vote.by.display, 40)).collect();
+    let so_far = if by.is_empty() { String::new() } else { format!("; countersigned by {}", by.join(", ")) };
+    takes_more.then(|| text::defuse_mentions(&format!("{}{so_far}", text::escape(&who))))
 }
 
 fn finding(one: &Finding) -> String {

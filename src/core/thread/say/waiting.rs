@@ -2,7 +2,7 @@
 //! and why nothing was changed. What is said of plans that were carried out is in `plans.rs`.
 
 use crate::answer;
-use crate::approval::{Filed, Hint, Plan, Told, Vote, told};
+use crate::approval::{Desk, Filed, Hint, Plan, PlanId, PlanState, Told, Vote, told};
 use crate::port::Block;
 use crate::secrets::Mask;
 use crate::signal::Actor;
@@ -27,6 +27,20 @@ pub(in crate::thread) fn came_to_nothing(filed: &Filed, mask: &Mask) -> Vec<Bloc
     sentence(format!("{}: {}.{why} {NOTHING_CHANGED}{again}", capital(told.word()), title(filed.frozen.plan())))
 }
 
+/// What became of a proposal that had to be countersigned, for `why`.
+pub(in crate::thread) fn became(plan: &PlanId, desk: &Desk) -> String {
+    let Some(filed) = desk.get(plan) else {
+        return format!("had to be countersigned: it became plan {plan}, which is closed");
+    };
+    if filed.state() == PlanState::Pending {
+        return format!("has to be countersigned first: its card was made, and plan {plan} waits");
+    }
+    let is_unasked = filed.standing.decided.as_ref().is_some_and(|decided| decided.unasked.is_some());
+    let card = if is_unasked { "nobody had to be asked" } else { "its card was made" };
+    let word = told(filed).map_or_else(|| filed.state().as_str(), Told::word);
+    format!("had to be countersigned: {card}, and plan {plan} is {word}")
+}
+
 /// One person has countersigned, and more have to.
 pub(in crate::thread) fn voted(filed: &Filed, by: &Actor, missing: u32) -> Vec<Block> {
     let plan = filed.frozen.plan();
@@ -40,9 +54,10 @@ pub(in crate::thread) fn voted(filed: &Filed, by: &Actor, missing: u32) -> Vec<B
 }
 
 /// What the audit row of a vote says.
-pub(in crate::thread) fn vote_record(vote: &Vote, plan: &Plan, missing: u32) -> String {
+pub(in crate::thread) fn vote_record(vote: &Vote, plan: &Plan, missing: u32, reason: &str) -> String {
     let waiver = if vote.waiver { "; waiver: the requester counts, as policy allows here" } else { "" };
-    format!("countersigned by {} ({}): {}{waiver}; {missing} more needed", vote.by.id, vote.person, plan.title)
+    let reason = if reason.is_empty() { String::new() } else { format!("; reason: {reason}") };
+    format!("countersigned by {} ({}): {}{waiver}; {missing} more needed{reason}", vote.by.id, vote.person, plan.title)
 }
 
 /// How many have countersigned, where a card is shown again.
