@@ -81,7 +81,7 @@ const CANNOT: [(&str, Cannot, &str); 17] = [
             says(world, "ann", "restart nginx");
             bob_grants(world, "for 31 days")
         },
-        "Say on which plan",
+        "For how long and how often is said as `for 8 hours` (at most 30 days) and `10 times` (at most 100)",
     ),
     (
         "high risk",
@@ -237,7 +237,7 @@ fn terms_are_read_to_the_letter_or_not_at_all() {
 #[test]
 fn the_list_shows_what_is_live_here_and_everything_to_who_administers() {
     let mut world = world();
-    insta::assert_snapshot!(says(&mut world, "ann", "grants").said, @"Nobody has allowed anything in this room to be done without asking.");
+    insta::assert_snapshot!(says(&mut world, "ann", "grants").said, @"Nothing is allowed beforehand in this room now.");
     given_on(&mut world, "edit nginx: b", "");
     insta::assert_snapshot!(plain(&says(&mut world, "ann", "grants"), &world), @r#"
     What: edit nginx
@@ -256,12 +256,12 @@ fn the_list_shows_what_is_live_here_and_everything_to_who_administers() {
         asked.thread.conversation = ConversationId::new("another");
         world.hear(asked)
     };
-    assert!(from_elsewhere(&mut world, "ann").said.starts_with("Nobody has allowed anything in this room"));
+    assert!(from_elsewhere(&mut world, "ann").said.starts_with("Nothing is allowed beforehand in this room now."));
     assert!(from_elsewhere(&mut world, "dora").said.contains("What: edit nginx"));
     // What has ended is not listed, is taken out, and that is recorded.
     change(&mut world, |grant| grant.uses = grant.uses_max);
     let told = says(&mut world, "ann", "grants");
-    assert!(told.said.starts_with("Nobody has allowed anything"), "{}", told.said);
+    assert!(told.said.starts_with("Nothing is allowed beforehand"), "{}", told.said);
     assert!(
         told.effects.iter().any(|effect| effect.contains("what: \"grant_ended\"") && effect.contains("used 10 of 10"))
     );

@@ -81,6 +81,13 @@ impl Grant {
         self.uses_max.saturating_sub(self.uses)
     }
 
+    /// Whether another one is for exactly the same thing, place and person, whoever gave it.
+    pub fn is_for_the_same(&self, other: &Self) -> bool {
+        let same_change = (&self.tool, &self.action, &self.target, &self.args)
+            == (&other.tool, &other.action, &other.target, &other.args);
+        same_change && self.room == other.room && self.person.person == other.person.person
+    }
+
     /// When it ends by the stopwatch, as far as can be told now: a clock on the wall that is set back gives it no more
     /// than its whole time.
     pub(super) fn end_by_stopwatch(&self, now: Now) -> Mono {

@@ -187,6 +187,12 @@ pub(super) fn begun_by(turn: &Turn<'_>, request: &Request) -> Option<Filed> {
     was_decided_by(filed, request).then(|| filed.clone())
 }
 
+/// The plan that this signal carries, where it has come further than being asked for.
+pub(super) fn under_way(turn: &Turn<'_>, request: &Request) -> Option<Filed> {
+    let own = |filed: &&&Filed| was_decided_by(filed, request);
+    turn.state.desk.open().iter().find(own).copied().cloned()
+}
+
 fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
     let plan = filed.frozen.plan();
     let (call, target) = (plan.call(), plan.target.clone());

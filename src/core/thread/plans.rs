@@ -11,7 +11,7 @@ use crate::signal::Signal;
 use super::perceive::perceive;
 use super::request::Request;
 use super::state::{AuditAbout, Turn};
-use super::{OpenWrite, draft, say};
+use super::{OpenWrite, carry, draft, grants, say};
 
 /// What the store holds of this thread's plans. A change that was begun and is not verified puts the thread into
 /// VERIFYING at once, before it hears anything (DESIGN.md section 4).
@@ -48,10 +48,18 @@ pub(crate) fn on_held(turn: &mut Turn<'_>, signal: Signal, filed: &Filed, by: &P
     turn.finish(request, Ending::Answered);
 }
 
-/// Somebody else wrote into the ledger first: nothing of the step was done.
+/// Somebody else wrote into the ledger first: nothing of the step was done. A plan that this signal carries goes on from
+/// where it stands.
 pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
     let request = begun_anew(turn, signal);
     turn.count("ledger_overtaken_total", &[]);
+    open_what_is_open(turn);
+    if request.signal.actor.id.as_str() == crate::signal::OURSELVES {
+        return perceive(turn, request.signal, request.again);
+    }
+    if let Some(filed) = draft::under_way(turn, &request) {
+        return carry::resume(turn, request, &filed);
+    }
     let Some(mut request) = draft::ask_after_all(turn, request) else { return };
     turn.say(&mut request, Mark::Refused, Claim::Nothing, say::overtaken());
     turn.finish(request, Ending::Answered);
@@ -110,6 +118,7 @@ impl Turn<'_> {
         let about =
             AuditAbout { call: &call, target: Some(&target), detail, plan: Some(&filed), ..AuditAbout::default() };
         self.audit(what, &request.signal, about);
+        grants::fall_with(self, request, &filed);
         true
     }
 

@@ -150,6 +150,7 @@ impl<'a> Turn<'a> {
             blocks.insert(0, super::say::asked_before(&request.signal, self.env.mask));
         }
         blocks.extend(self.why_unasked(request));
+        blocks.extend(super::grants::has_fallen(&self.effects).then(super::say::grants::fallen));
         let post = outgoing(request, mark, claim, blocks);
         let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
             Ok(message) => (message, true),
