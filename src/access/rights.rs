@@ -151,6 +151,11 @@ impl Access {
         who_can::answer(self, asked)
     }
 
+    /// Whether some policy speaks of this role; else what is wrong, for whoever named it at `key` of the configuration.
+    pub fn check_role(&self, role: &str, key: &str) -> Result<(), AccessError> {
+        self.policies.check_role(role, &AccessError::new(key, None, ""))
+    }
+
     /// How many people, services and policies of the team's own there are.
     pub fn counts(&self) -> (usize, usize, usize) {
         let services = self.directory.principals.iter().filter(|one| one.is_service).count();
