@@ -25,4 +25,4 @@ pub use plan::{BadPlan, Digest, Expectation, Frozen, Plan, PlanId, Risk};
 pub use terms::{Circle, Escalation, Terms};
 pub use told::{Told, Withdrawal, told};
 pub use verify::{Finding, Verified, is_success, verify};
-pub use vote::Vote;
+pub use vote::{Vote, is_still_enough};

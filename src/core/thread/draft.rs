@@ -242,7 +242,10 @@ fn drawn(turn: &Turn<'_>, filed: &Filed) -> Result<Vec<Block>, String> {
 fn same_pending(turn: &Turn<'_>, plan: &Plan) -> Option<Filed> {
     let same = |filed: &&&Filed| {
         let known = filed.frozen.plan();
-        filed.state() == PlanState::Pending && known.is_same_change(plan) && known.requester.id == plan.requester.id
+        filed.state() == PlanState::Pending
+            && known.is_same_change(plan)
+            && known.requester.id == plan.requester.id
+            && known.labels == plan.labels
     };
     turn.state.desk.open().iter().find(same).map(|filed| (*filed).clone())
 }
@@ -301,6 +304,7 @@ fn plan(
         signal: signal.id.clone(),
         event: Some(signal.event.clone()),
         requester: signal.actor.clone(),
+        requester_person: turn.env.rights.person(&signal.thread.platform, &signal.actor),
         requester_roles: signal.platform_roles.clone(),
         room: signal.room,
         tool,
