@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::{
-    Allowed, Ask, Expectation, Filed, Frozen, Plan, PlanState, Risk, Standing, Terms, Unasked, Verb, is_success, judge,
+    Allowed, Ask, Digest, Expectation, Filed, Frozen, Plan, PlanState, Risk, Standing, Terms, Unasked, Verb,
+    is_success, judge,
 };
 use crate::env::Env;
 use crate::envelope::{Code, Details};
@@ -123,7 +124,14 @@ pub fn covers(grant: &Grant, plan: &Plan, env: &Env<'_>) -> bool {
     let same_change = (&grant.tool, &grant.action, &grant.target, &grant.args)
         == (&plan.tool, &plan.action, &plan.target, &plan.args);
     let same_room = (&grant.room.0, &grant.room.1) == (&plan.thread.platform, &plan.thread.conversation);
-    same_change && same_room && grant.person.person == person && plan.risk <= grant.risk
+    // The same words can change something else by now: what a card would show line by line must be what was shown.
+    let same_sight = (&grant.title, &grant.shown) == (&plan.title, &shown(plan));
+    same_change && same_sight && same_room && grant.person.person == person && plan.risk <= grant.risk
+}
+
+/// The digest of what a plan shows line by line.
+pub fn shown(plan: &Plan) -> Option<Digest> {
+    plan.preview.as_ref().map(|preview| Digest::of(preview.as_bytes()))
 }
 
 /// Whether a grant has time and uses left.
@@ -186,6 +194,7 @@ fn imagined(grant: &Grant, asked: &Signal, risk: Risk, labels: Vec<String>) -> P
         signal: asked.id.clone(),
         event: None,
         requester: Actor { id, kind, display: grant.person.display.clone() },
+        requester_person: grant.person.person.clone(),
         requester_roles: Vec::new(),
         room: asked.room,
         tool: grant.tool.clone(),

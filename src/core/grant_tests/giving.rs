@@ -368,3 +368,27 @@ fn what_takes_two_people_is_never_allowed_beforehand() {
     let asked = says(&mut other, "ann", "restart nginx");
     assert!(asked.said.starts_with("? Countersign this?") && writes(&asked) == 0, "{}", asked.said);
 }
+
+#[test]
+fn what_would_be_shown_otherwise_than_on_the_card_is_asked_for() {
+    let mut world = world();
+    world.answers("lab_read.preview", json!({ "before": { "run": "1" }, "preview": "+b", "after": "sum" }));
+    given_on(&mut world, "edit nginx: b", "");
+    let more = json!({ "before": { "run": "1" }, "preview": "-what carol wrote\n+b", "after": "sum" });
+    world.answers("lab_read.preview", more);
+    let told = says(&mut world, "ann", "edit nginx: b");
+    assert!(told.said.starts_with("? Countersign this?") && writes(&told) == 0, "{}", told.said);
+}
+
+#[test]
+fn who_has_countersigned_and_then_allows_it_has_one_vote() {
+    let mut world = world();
+    says(&mut world, "ann", "restart nginx");
+    let plan = newest(&world).id().clone();
+    world.rights = Some(Box::new(Team { terms: two_people(), ..Team::default() }));
+    says(&mut world, "bob", &format!("approve {plan}"));
+    assert_eq!(newest(&world).standing.votes.len(), 1);
+    world.rights = Some(Box::new(Team::default()));
+    let told = bob_grants(&mut world, "");
+    assert_eq!((writes(&told), newest(&world).standing.votes.len()), (1, 1), "{}", told.said);
+}

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Account;
-use crate::approval::{PlanId, Risk};
+use crate::approval::{Digest, PlanId, Risk};
 use crate::resource::ResourceId;
 use crate::signal::{ConversationId, Mono, Now, Platform, Wall};
 
@@ -53,6 +53,9 @@ pub struct Grant {
     pub target: ResourceId,
     /// With exactly these arguments.
     pub args: Map<String, Value>,
+    /// The digest of what its card showed line by line, where it showed something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Digest>,
     /// How much that can hurt; never high.
     pub risk: Risk,
     /// In which room.

@@ -90,7 +90,10 @@ fn make(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, grant: Grant, 
     let detail = say::plans::decision_record(Verb::Approve, &decided, filed.frozen.plan());
     let vote = decision::vote(turn, &request, allowed);
     turn.shift(&request, filed.id(), PlanState::Approved, &detail, |standing| {
-        standing.votes.push(vote);
+        // Who countersigned before and now allows it has one vote.
+        if standing.votes.iter().all(|before| before.person != vote.person) {
+            standing.votes.push(vote);
+        }
         standing.decided = Some(decided);
     });
     carry::begin(turn, request, filed.id());
@@ -108,6 +111,7 @@ fn as_wide_as(turn: &Turn<'_>, request: &Request, filed: &Filed, extent: Extent)
         action: plan.action.clone(),
         target: plan.target.clone(),
         args: plan.args.clone(),
+        shown: approval::shown(plan),
         risk: plan.risk,
         room: room_of(request),
         person: somebody(&plan.requester),
