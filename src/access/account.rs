@@ -8,6 +8,9 @@ pub(super) type Account = (String, String);
 /// service messages.
 const TELEGRAM_SHARED: [&str; 3] = ["1087968824", "136817688", "777000"];
 
+/// The platforms that there are accounts and rooms on.
+pub(super) const PLATFORMS: [&str; 4] = ["console", "discord", "matrix", "telegram"];
+
 /// Reads `platform:id`. An error is to be read after the account.
 pub(super) fn account(written: &str, homeservers: &[String]) -> Result<Account, String> {
     let form = "is not `platform:id`; write discord:NUMBER, telegram:NUMBER, matrix:@NAME:SERVER or console:uid:NUMBER";

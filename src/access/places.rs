@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::ConversationKind;
 
+use super::account::PLATFORMS;
 use super::error::AccessError;
 use super::file::{AccessFile, Control, RoomEntry, Word, Written};
 use super::people::check_name;
@@ -94,6 +95,12 @@ impl Places {
 
     fn add_rooms(&mut self, written: &Written<'_>, file: &AccessFile) -> Result<(), AccessError> {
         for entry in &file.rooms {
+            let platform = entry.platform.get_ref().as_str();
+            if !PLATFORMS.contains(&platform) {
+                // A room that no message comes from would restrict nothing, and nobody would notice.
+                let problem = format!("`{platform}` is no platform; write one of {}", PLATFORMS.join(", "));
+                return Err(written.wrong(&entry.platform, problem));
+            }
             self.check_environments(written, entry.environment.as_ref())?;
             let environment = entry.environment.as_ref().map(|word| word.get_ref().clone());
             let alone = self.alone(written, entry)?;

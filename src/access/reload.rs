@@ -18,7 +18,7 @@ use super::identity::{Links, links_of};
 use super::rights::{Access, Owner};
 
 /// How often the files are looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Where people and policies are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Sources {
 
 /// What stands in the files: (name, text).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Texts {
+pub(super) struct Texts {
     file: Option<(String, String)>,
     policies: Vec<(String, String)>,
 }
@@ -74,7 +74,17 @@ fn policy_files(dir: &Path) -> Result<Vec<(String, String)>, AccessError> {
         return Err(AccessError::new(&name, None, problem));
     }
     paths.sort();
-    paths.iter().map(|path| read("access.policies", path)).collect()
+    paths.iter().map(|path| policy_file(path)).collect()
+}
+
+/// A file that was cut off by a full disk must not pass for one that says nothing.
+fn policy_file(path: &Path) -> Result<(String, String), AccessError> {
+    let (name, text) = read("access.policies", path)?;
+    let says_something = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+    if text.lines().any(says_something) {
+        return Ok((name, text));
+    }
+    Err(AccessError::new(&name, None, "access.policies: holds no policy; write one into it, or take the file away"))
 }
 
 pub(super) fn read(key: &str, path: &Path) -> Result<(String, String), AccessError> {
@@ -133,15 +143,32 @@ impl LiveAccess {
         *self.live.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
     }
 
-    /// Looks at the files every two seconds, for as long as the bot runs. Reads files, writes to the log.
+    /// The same, once two looks in a row have read the same: a file that is being written is not taken up half.
+    pub(super) fn reload_what_has_settled(
+        &self,
+        before: &mut Option<Result<Texts, AccessError>>,
+    ) -> Result<bool, AccessError> {
+        let read = self.live.sources.read();
+        let has_settled = before.as_ref() == Some(&read);
+        *before = Some(read);
+        if has_settled { self.reload() } else { Ok(false) }
+    }
+
+    /// Looks at the files every second, for as long as the bot runs. Reads files, writes to the log.
     pub async fn follow_files(self) {
         if self.live.sources.file.is_none() && self.live.sources.policies.is_none() {
             return;
         }
+        let mut before = None;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let again = self.clone();
-            match tokio::task::spawn_blocking(move || again.reload()).await {
+            let (again, mut last) = (self.clone(), before.take());
+            let looked = tokio::task::spawn_blocking(move || (again.reload_what_has_settled(&mut last), last)).await;
+            let looked = looked.map(|(reloaded, last)| {
+                before = last;
+                reloaded
+            });
+            match looked {
                 Ok(Ok(false)) => {}
                 Ok(Ok(true)) => tracing::info!("the access file and the policies changed; they are in use now"),
                 Ok(Err(error)) => tracing::error!(%error, "the changed access set is refused; the one before stays"),

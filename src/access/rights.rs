@@ -151,6 +151,11 @@ impl Access {
         who_can::answer(self, asked)
     }
 
+    /// Whether some policy speaks of this role; else what is wrong, for whoever named it at `key` of the configuration.
+    pub fn check_role(&self, role: &str, key: &str) -> Result<(), AccessError> {
+        self.policies.check_role(role, &AccessError::new(key, None, ""))
+    }
+
     /// How many people, services and policies of the team's own there are.
     pub fn counts(&self) -> (usize, usize, usize) {
         let services = self.directory.principals.iter().filter(|one| one.is_service).count();
@@ -255,8 +260,9 @@ impl Access {
         answer.decision() == Decision::Allow && answer.diagnostics().errors().next().is_none()
     }
 
-    /// The same about a resource on which something was found. It is asked twice, without and with that, and both must
-    /// allow it: what is found may restrict, and never permit.
+    /// The same about a resource on which something was found. It is asked without that, with it, and with it in the
+    /// configured environment, and all must allow it: what is found may restrict, and never permit, also where a label
+    /// that was found leads out of the environment that another rule is about.
     pub(super) fn allows_on(
         &self,
         subject: &Subject,
@@ -266,8 +272,14 @@ impl Access {
     ) -> bool {
         let configured = self.thing(id, &[]);
         let with_found = self.thing(id, found);
-        self.allows(subject, act, &configured, place)
-            && (with_found == configured || self.allows(subject, act, &with_found, place))
+        let in_place = Thing { environment: configured.environment.clone(), ..with_found.clone() };
+        let mut views = vec![configured];
+        for view in [with_found, in_place] {
+            if !views.contains(&view) {
+                views.push(view);
+            }
+        }
+        views.iter().all(|thing| self.allows(subject, act, thing, place))
     }
 
     fn judge(&self, asker: &Asker<'_>, act: &Act, on: Option<(&ResourceId, &[String])>) -> bool {

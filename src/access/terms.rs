@@ -15,7 +15,13 @@ use super::places::fits;
 
 /// Every entry, in the order of the file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Approvals(Vec<Rule>);
+pub(super) struct Approvals {
+    rules: Vec<Rule>,
+    /// Every pattern over calls and over kinds of targets where it stands, for the check against what is declared: one
+    /// that fits nothing would protect nothing, and nobody would notice.
+    pub(super) tools_given: Vec<(String, AccessError)>,
+    pub(super) kinds_given: Vec<(String, AccessError)>,
+}
 
 #[derive(Clone, Debug)]
 struct Rule {
@@ -46,13 +52,19 @@ impl Approvals {
             }
             Ok(Rule { fits: reader.matchers()?, terms })
         });
-        rules.collect::<Result<_, _>>().map(Self)
+        let at = |word: &Word| (word.get_ref().clone(), written.wrong(word, String::new()));
+        let entries = || file.approvals.iter().map(toml::Spanned::get_ref);
+        Ok(Self {
+            rules: rules.collect::<Result<_, _>>()?,
+            tools_given: entries().flat_map(|entry| &entry.tools).map(at).collect(),
+            kinds_given: entries().flat_map(|entry| &entry.kinds).map(at).collect(),
+        })
     }
 
     /// What a change takes. `configured` is its target as the file has it, and `found` the same with what was found on it:
     /// either may make an entry fit, because an entry only restricts.
     pub(super) fn terms(&self, about: &TermsAbout<'_>, configured: &Thing, found: &Thing) -> Terms {
-        let fitting = self.0.iter().filter(|rule| rule.fits.fit(about, configured, found));
+        let fitting = self.rules.iter().filter(|rule| rule.fits.fit(about, configured, found));
         fitting.fold(Terms::default(), |terms, rule| terms.and(&rule.terms))
     }
 }

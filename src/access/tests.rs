@@ -2,6 +2,7 @@
 //! refused, and the set that stays. The real binary's side is in `tests/it/policy.rs`.
 
 mod any_order;
+mod attacked;
 mod autonomous;
 mod conformance;
 mod identity;

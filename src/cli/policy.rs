@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Write};
 use countersign_core::signal::{ActorId, Platform};
 use serde_json::json;
 
+use super::run::check_rates;
 use super::setup::{access_sources, configuration, load_tools};
 use super::{Failed, RunArgs};
 use crate::access::{AccessError, Checked, OsUser, Owner, Sources, check};
@@ -51,7 +52,11 @@ fn prepare(args: &RunArgs) -> Result<(Sources, Owner), Failed> {
     let user = OsUser::of_this_process().map_err(Failed::Internal)?;
     let owner = Owner::new(Platform::new("console"), ActorId::new(format!("uid:{}", user.uid)));
     let registry = load_tools(&config).map_err(Failed::Usage)?;
-    Ok((access_sources(&config, &registry), owner))
+    let sources = access_sources(&config, &registry);
+    if let Ok(access) = sources.access(None) {
+        check_rates(&config, &access).map_err(Failed::Usage)?;
+    }
+    Ok((sources, owner))
 }
 
 fn report(args: &RunArgs, sources: &Sources, checked: Result<Checked, AccessError>) -> Result<(), Failed> {

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::policy::HOW_TO_BEGIN;
 use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
-use crate::access::{LiveAccess, OsUser, Owner, Sources};
+use crate::access::{Access, LiveAccess, OsUser, Owner, Sources};
 use crate::clock::fresh_id;
 use crate::config::{Config, DataLock, lock_data_dir};
 use crate::engine::{Engine, Parts, Watch};
@@ -86,6 +86,7 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
         Some(Owner::new(platform, person)),
     );
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
+    check_rates(&prepared.setup.config, &access.snapshot()).map_err(Failed::Usage)?;
     let elsewhere = adapters.iter().any(|adapter| adapter.platform() != wired.console_owner.0);
     if let Some(line) = how_to_begin(
         elsewhere,
@@ -127,6 +128,12 @@ fn how_to_begin(chat_platforms: bool, sources: &Sources, people: usize) -> Optio
     Some(format!(
         "{lead}: nobody is known on a chat platform. To begin, add the first administrator to it, as in README.md (“Who may what”)."
     ))
+}
+
+/// A limit for a role that nobody can have would hold nobody, and nobody would notice.
+pub(super) fn check_rates(config: &Config, access: &Access) -> anyhow::Result<()> {
+    let roles = config.rates.role.keys();
+    Ok(roles.into_iter().try_for_each(|role| access.check_role(role, &format!("rates.role.{role}")))?)
 }
 
 /// One line about what may still come to something; nothing where nothing may.

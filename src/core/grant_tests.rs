@@ -1,6 +1,8 @@
 //! Permissions given beforehand: on which plan, by whom, what they cover to the letter, how they end, and that nothing they
 //! let pass meets one gate less. Told as conversations in one thread, with the store's part played by the testkit.
 
+#[path = "grant_tests/ending.rs"]
+mod ending;
 #[path = "grant_tests/giving.rs"]
 mod giving;
 #[path = "grant_tests/under_way.rs"]
@@ -29,6 +31,7 @@ struct Team {
     unlinked: bool,
     relinked: bool,
     changes_nothing: bool,
+    asks_nothing: bool,
     alone: Option<&'static str>,
     by_role_only: bool,
     terms: Terms,
@@ -40,6 +43,7 @@ impl Rights for Team {
         let is_bob = who == "bob" && !self.unlinked;
         match right {
             Right::Request { kind: ToolKind::Write, .. } if self.changes_nothing => false,
+            Right::Request { .. } if self.asks_nothing => false,
             Right::Talk | Right::Request { .. } => matches!(who, "ann" | "bob" | "carl" | "dora"),
             Right::Decide { .. } => (is_bob && !self.decides_nothing) || who == "carl",
             Right::Grant => is_bob && !self.gives_nothing && (!self.by_role_only || !asker.platform_roles.is_empty()),
@@ -360,7 +364,8 @@ fn the_hundredth_use_meets_the_same_rule_as_the_first() {
         says(&mut world, "ann", &cancel);
         world.rights = Some(Box::new(Team::default()));
         let done = says(&mut world, "ann", "restart nginx");
-        assert!(done.said.contains(&format!("{} of 100 uses left", 100 - n)) && writes(&done) == 1, "{}", done.said);
+        let left = if n == 100 { "this was the last use".to_owned() } else { format!("{} of 100 uses left", 100 - n) };
+        assert!(done.said.contains(&left) && writes(&done) == 1, "{}", done.said);
     }
     let asked = says(&mut world, "ann", "restart nginx");
     assert!(asked.said.starts_with("? Countersign this?") && writes(&asked) == 0, "{}", asked.said);

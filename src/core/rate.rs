@@ -119,7 +119,7 @@ impl fmt::Display for Allowance {
     }
 }
 
-/// Whether it decides a plan: pressed at a card, or typed with the plan's full id. Decisions are held to the person's own
+/// Whether it decides a plan, takes something back or has a change looked at: pressed at a card, or typed with a full id. Decisions are held to the person's own
 /// limit alone, so that a noisy room keeps no approver from saying yes or no.
 pub fn is_decision(payload: &Payload) -> bool {
     match payload {
@@ -127,7 +127,8 @@ pub fn is_decision(payload: &Payload) -> bool {
         Payload::Text { text } => {
             let verb = hear(text).lower;
             let verb = verb.split(' ').next().unwrap_or_default();
-            matches!(verb, "approve" | "countersign" | "deny" | "reject") && payload.named_plan().is_some()
+            let decides = ["approve", "countersign", "deny", "reject", "cancel", "revoke"].contains(&verb);
+            verb == "verify" || (decides && payload.named_plan().is_some())
         }
         Payload::Choice { .. }
         | Payload::Due { .. }
@@ -150,7 +151,10 @@ mod tests {
             ("approve", false),
             ("approve 0123", false),
             ("load 0123456789abcdef0123456789abcdef", false),
-            ("cancel 0123456789abcdef0123456789abcdef", false),
+            ("cancel 0123456789abcdef0123456789abcdef", true),
+            ("deny 0123456789abcdef0123456789abcdef: not now", true),
+            ("verify", true),
+            ("revoke", false),
         ];
         for (text, expected) in table {
             assert_eq!(is_decision(&Payload::Text { text: text.to_owned() }), expected, "{text}");

@@ -243,7 +243,9 @@ impl Payload {
     /// The plan that it names by a full id, if it names one: the engine has it ready before the thread hears this.
     pub fn named_plan(&self) -> Option<PlanId> {
         match self {
-            Self::Text { text } => text.split_whitespace().find_map(PlanId::parse),
+            Self::Text { text } => {
+                text.split_whitespace().map(|word| word.trim_end_matches([':', ',', '.'])).find_map(PlanId::parse)
+            }
             Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } => Some(plan.clone()),
             Self::Choice { .. } | Self::Limited { .. } | Self::Edited { .. } | Self::Deleted { .. } => None,
         }

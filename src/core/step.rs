@@ -59,6 +59,10 @@ mod grants;
 mod waits;
 
 #[cfg(test)]
+#[path = "identity_tests.rs"]
+mod identity;
+
+#[cfg(test)]
 #[path = "conformance_tests.rs"]
 mod conformance;
 

@@ -148,7 +148,7 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
     Risk: medium
     Why: asked by ann: restart nginx
     Until: 2023-11-14 22:28:20 UTC
-    Plan: 00000000000000000000000000000003 (ed4bdf61b663)
+    Plan: 00000000000000000000000000000003 (f7d5cee49de6)
     Somebody else has to countersign it.
     [Approve, Deny]
     "#);

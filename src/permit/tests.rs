@@ -27,6 +27,7 @@ pub(crate) fn plan((tool, action): (&str, &str), target: &str, args: Value, befo
         signal: SignalId::new("s1"),
         event: None,
         requester: Actor { id: ActorId::new("u1"), kind: ActorKind::Human, display: "Ada".to_owned() },
+        requester_person: "ada".to_owned(),
         requester_roles: Vec::new(),
         room: ConversationKind::Group,
         tool: tool.to_owned(),

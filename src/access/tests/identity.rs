@@ -355,7 +355,7 @@ fn an_account_unlinked_between_request_and_click_neither_decides_nor_lends_its_e
     club.hears("discord", ADAM, "unlink discord:100000000000000044");
     let click = club.click("discord", ADAM, &plan);
     insta::assert_snapshot!(club.world.hear(click).said, @"
-    refused: Four eyes need two people, and I do not know whose account this was asked from: it may be a second one of whoever countersigns.
+    refused: Somebody else has to countersign what you asked for yourself.
     (FORBIDDEN, gate `decision`)
     ");
     assert_eq!(club.state(&plan), Some(PlanState::Pending));

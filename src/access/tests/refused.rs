@@ -35,7 +35,8 @@ fn an_access_file_that_cannot_be_meant_is_refused() {
         file("[[resources]]\nlabels = [\"shop\"]\n"),
         file("[[rooms]]\nplatform = \"discord\"\nid = \"1\"\nenvironment = \"moon\"\n"),
         file("[[rooms]]\nplatform = \"discord\"\nid = \"1\"\ncontrol = \"free\"\n"),
-        file("[[rooms]]\nplatform = \"d\"\nid = \"1\"\n[[rooms]]\nplatform = \"d\"\nid = \"1\"\n"),
+        file("[[rooms]]\nplatform = \"discord\"\nid = \"1\"\n[[rooms]]\nplatform = \"discord\"\nid = \"1\"\n"),
+        file("[[rooms]]\nplatform = \"telegramm\"\nid = \"1\"\n"),
         file("[[platform_roles]]\nplatform = \"discord\"\nid = \"SRE\"\nroles = [\"viewer\"]\n"),
         file("[[platform_roles]]\nplatform = \"telegram\"\nid = \"administrator\"\nroles = [\"viewer\"]\n"),
         file(
@@ -64,6 +65,7 @@ fn an_access_file_that_cannot_be_meant_is_refused() {
     access.toml (line 4): `moon` is no environment of this file (production)
     access.toml (line 4): unknown variant `free`, expected one of `read_only`, `controlled`, `autonomous`
     access.toml (line 6): this room stands here twice; keep one entry
+    access.toml (line 2): `telegramm` is no platform; write one of console, discord, matrix, telegram
     access.toml (line 3): `SRE` is no Discord role; use the number of 17 to 20 digits that Copy Role ID gives in developer mode
     access.toml (line 3): whoever makes a room gives themselves its roles; say with `room` or `space` where this one counts
     access.toml (line 3): whoever makes a room gives themselves its roles; say with `room` or `space` where this one counts

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Frozen, PlanId, PlanState, Vote, Withdrawal, may_become};
+use super::{Frozen, Hint, PlanId, PlanState, Vote, Withdrawal, may_become};
 use crate::ledger::GrantId;
 use crate::signal::{Actor, Mono, Now, Platform, SignalId, Wall};
 
@@ -331,11 +331,11 @@ impl Kept {
     fn due(&self) -> Option<Due> {
         let standing = &self.filed.standing;
         match standing.state {
-            PlanState::Pending | PlanState::Approved => {
-                let expiry = (self.filed.frozen.plan().expires_at, self.expires);
-                let (wall, mono) = self.next_hint().map_or(expiry, |(_, wall, mono)| (wall, mono));
-                Some(Due::Either(wall, mono))
-            }
+            PlanState::Pending | PlanState::Approved => Some(match self.next_hint() {
+                None => Due::Either(self.filed.frozen.plan().expires_at, self.expires),
+                Some((Hint::Remind, wall, mono)) => Due::Either(wall, mono),
+                Some((Hint::Escalate(_), wall, mono)) => Due::Both(wall, Some(mono), Some(self.expires)),
+            }),
             // An executing plan that nobody works on was left by a process that ended; its outcome is unknown.
             PlanState::Executing => standing.over_at.map(|wall| Due::Both(wall, self.over, self.at_the_latest)),
             PlanState::Unverified => {

@@ -2,15 +2,20 @@
 //! covers, and what a room's control level lets be done alone. Pure, and it changes nothing. Everything it lets pass meets
 //! every other gate as always.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use super::{Allowed, Ask, Filed, Plan, PlanState, Risk, Standing, Unasked, Verb, is_success, judge};
+use super::{
+    Allowed, Ask, Digest, Expectation, Filed, Frozen, Plan, PlanState, Risk, Standing, Terms, Unasked, Verb,
+    is_success, judge,
+};
 use crate::env::Env;
 use crate::envelope::{Code, Details};
 use crate::gate::{Refusal, is_own_target};
 use crate::ledger::{Grant, GrantId};
 use crate::port::{Asker, Right, TermsAbout};
-use crate::signal::{Actor, ActorKind, Now};
+use crate::resource::ResourceId;
+use crate::signal::{Actor, ActorId, ActorKind, Now, Signal};
 use crate::tool::ArgKind;
 
 const MINUTE_MS: i64 = 60_000;
@@ -90,6 +95,9 @@ pub fn may_be_given(filed: &Filed, asker: &Asker<'_>, env: &Env<'_>) -> Result<A
     if let Some(why) = never(plan, env) {
         return Err(refuse(Code::PolicyBlocked, why));
     }
+    if plan.expect.absent {
+        return Err(refuse(Code::PolicyBlocked, "what is gone afterwards cannot be done again"));
+    }
     match filed.state() {
         PlanState::Pending => Ok(allowed),
         PlanState::Verified(outcome) if is_success(plan, outcome) => Ok(allowed),
@@ -116,7 +124,14 @@ pub fn covers(grant: &Grant, plan: &Plan, env: &Env<'_>) -> bool {
     let same_change = (&grant.tool, &grant.action, &grant.target, &grant.args)
         == (&plan.tool, &plan.action, &plan.target, &plan.args);
     let same_room = (&grant.room.0, &grant.room.1) == (&plan.thread.platform, &plan.thread.conversation);
-    same_change && same_room && grant.person.person == person && plan.risk <= grant.risk
+    // The same words can change something else by now: what a card would show line by line must be what was shown.
+    let same_sight = (&grant.title, &grant.shown) == (&plan.title, &shown(plan));
+    same_change && same_sight && same_room && grant.person.person == person && plan.risk <= grant.risk
+}
+
+/// The digest of what a plan shows line by line.
+pub fn shown(plan: &Plan) -> Option<Digest> {
+    plan.preview.as_ref().map(|preview| Digest::of(preview.as_bytes()))
 }
 
 /// Whether a grant has time and uses left.
@@ -127,15 +142,81 @@ pub fn is_live(id: &GrantId, grant: &Grant, env: &Env<'_>, now: Now) -> bool {
 /// Whether its giver would have the same say now: still the same person, with the right to give it, and with the right to
 /// countersign this very plan.
 pub fn allowed_now(grant: &Grant, filed: &Filed, env: &Env<'_>) -> Option<Allowed> {
+    never(filed.frozen.plan(), env).is_none().then(|| judged_now(grant, filed, env).ok()).flatten()
+}
+
+fn judged_now(grant: &Grant, filed: &Filed, env: &Env<'_>) -> Result<Allowed, String> {
     let plan = filed.frozen.plan();
     let (account, giver) = &grant.by;
     let actor = Actor { id: account.id.clone(), kind: ActorKind::Human, display: giver.display.clone() };
     let asker = Asker { actor: &actor, platform_roles: &[], thread: &plan.thread, room: plan.room };
     let is_same = env.rights.person(&account.platform, &actor) == giver.person && env.rights.may(&asker, &Right::Grant);
-    if !is_same || never(plan, env).is_some() {
-        return None;
+    if !is_same {
+        return Err("who gave it may not allow it now".to_owned());
     }
-    may_countersign(plan, filed, &asker, env).ok()
+    may_countersign(plan, filed, &asker, env).map_err(|refusal| {
+        let more = refusal.code == Code::PolicyBlocked;
+        if more { refusal.message } else { "who gave it may not countersign it alone now".to_owned() }
+    })
+}
+
+/// Why a grant of the room of this signal would not be used now, as far as that can be told before there is a plan: a
+/// sentence's part. `labels` is what was found on its target.
+pub fn not_used_now(grant: &Grant, asked: &Signal, labels: Vec<String>, env: &Env<'_>) -> Option<String> {
+    let spec = env.registry.action(&grant.tool, &grant.action).and_then(|spec| spec.change.as_ref());
+    let Some(risk) = spec.map(|change| change.risk) else {
+        return Some("it is not declared any more".to_owned());
+    };
+    if let Some(why) = never_done(&grant.tool, &grant.action, &grant.target, risk, env) {
+        return Some(why.to_owned());
+    }
+    if risk > grant.risk {
+        return Some(format!("its risk is {} by now", risk.as_str()));
+    }
+    let filed = Filed { frozen: Frozen::freeze(imagined(grant, asked, risk, labels)), standing: Standing::new() };
+    judged_now(grant, &filed, env).err()
+}
+
+/// The plan that would be made if it were asked for now, as far as its giver's say depends on it.
+fn imagined(grant: &Grant, asked: &Signal, risk: Risk, labels: Vec<String>) -> Plan {
+    let (account, giver) = &grant.by;
+    // Which account they would ask from is not known. What matters here is only whether it is the giver's own, or else
+    // somebody's; and of a service nobody asks whose it is.
+    let (id, kind) = if grant.person.person == giver.person {
+        (account.id.clone(), ActorKind::Human)
+    } else {
+        (ActorId::new(grant.person.person.clone()), ActorKind::Service)
+    };
+    Plan {
+        form: 0,
+        id: grant.plan.clone(),
+        thread: asked.thread.clone(),
+        signal: asked.id.clone(),
+        event: None,
+        requester: Actor { id, kind, display: grant.person.display.clone() },
+        requester_person: grant.person.person.clone(),
+        requester_roles: Vec::new(),
+        room: asked.room,
+        tool: grant.tool.clone(),
+        action: grant.action.clone(),
+        target: grant.target.clone(),
+        target_name: String::new(),
+        target_about: String::new(),
+        labels,
+        args: grant.args.clone(),
+        title: grant.title.clone(),
+        because: String::new(),
+        risk,
+        tainted: false,
+        before: BTreeMap::new(),
+        expect: Expectation::default(),
+        preview: None,
+        limit_ms: 0,
+        alone: true,
+        terms: Terms::default(),
+        requested_at: grant.given_at,
+        expires_at: grant.expires_at,
+    }
 }
 
 /// Whether the control level of its room lets this plan's requester do it alone, with the rights they hold now. `labels`
@@ -176,18 +257,25 @@ fn may_countersign(plan: &Plan, filed: &Filed, asker: &Asker<'_>, env: &Env<'_>)
 
 /// What is never allowed beforehand, whoever says so: a sentence.
 fn never(plan: &Plan, env: &Env<'_>) -> Option<&'static str> {
-    let spec = env.registry.action(&plan.tool, &plan.action);
-    let is_free_form = spec.is_none_or(|spec| spec.args.values().any(|arg| arg.kind == ArgKind::Command));
-    if plan.risk == Risk::High {
-        Some("a change of high risk is asked for each time")
-    } else if plan.tainted {
+    never_done(&plan.tool, &plan.action, &plan.target, plan.risk, env).or(if plan.tainted {
         Some("what was proposed after reading text that nobody vouches for is asked for each time")
-    } else if is_free_form {
-        Some("a command line is asked for each time")
-    } else if is_own_target(&plan.target, env.own) {
-        Some("the bot does not change itself")
     } else if plan.requester.kind != ActorKind::Human {
         Some("only what a person asks for can be allowed beforehand")
+    } else {
+        None
+    })
+}
+
+/// What of it depends on what is done, whoever asks.
+fn never_done(tool: &str, action: &str, target: &ResourceId, risk: Risk, env: &Env<'_>) -> Option<&'static str> {
+    let spec = env.registry.action(tool, action);
+    let is_free_form = spec.is_none_or(|spec| spec.args.values().any(|arg| arg.kind == ArgKind::Command));
+    if risk == Risk::High {
+        Some("a change of high risk is asked for each time")
+    } else if is_free_form {
+        Some("a command line is asked for each time")
+    } else if is_own_target(target, env.own) {
+        Some("the bot does not change itself")
     } else {
         None
     }

@@ -15,10 +15,15 @@ pub enum Hint {
 }
 
 impl Desk {
-    /// What the people of this plan are to be told now, by whichever clock comes first.
+    /// What the people of this plan are to be told now: of a reminder by whichever clock comes first, of an escalation by
+    /// both, because it lets more people decide and a clock that was set forward must not.
     pub fn hint(&self, id: &PlanId, now: Now) -> Option<Hint> {
         let (hint, wall, mono) = self.kept.get(id)?.next_hint()?;
-        (now.wall >= wall || now.mono >= mono).then_some(hint)
+        let is_due = match hint {
+            Hint::Remind => now.wall >= wall || now.mono >= mono,
+            Hint::Escalate(_) => now.wall >= wall && now.mono >= mono,
+        };
+        is_due.then_some(hint)
     }
 }
 

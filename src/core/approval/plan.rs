@@ -147,6 +147,10 @@ pub struct Plan {
     pub event: Option<EventId>,
     /// Who asked for it.
     pub requester: Actor,
+    /// Who that was then: the person's name, or the account of somebody without one. Whoever is the requester by this or by
+    /// what holds now has asked for it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub requester_person: String,
     /// The roles that the requester had on their platform when they asked, by immutable id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requester_roles: Vec<String>,

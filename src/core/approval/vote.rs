@@ -33,12 +33,21 @@ pub struct Vote {
     pub waiver: bool,
 }
 
+/// Whether those who have countersigned a plan are still enough where this was found on its target since: what is found may
+/// take more people, or others, than the card said.
+pub fn is_still_enough(filed: &Filed, found: &[String], rights: &dyn Rights) -> bool {
+    let electorate = Electorate::with(filed, found, rights);
+    let people: BTreeSet<String> = electorate.counted().collect();
+    u32::try_from(people.len()).unwrap_or(u32::MAX) >= electorate.terms.quorum.get()
+}
+
 /// Who may decide one plan at this moment: by the rights as they are now, and by the stricter of the terms that the plan
 /// was frozen with and those that hold now.
 pub(super) struct Electorate<'a> {
     filed: &'a Filed,
     rights: &'a dyn Rights,
     terms: Terms,
+    labels: Vec<String>,
 }
 
 /// Why somebody may not decide.
@@ -61,17 +70,23 @@ pub fn may_waive_from_the_start(plan: &Plan, rights: &dyn Rights) -> bool {
 
 impl<'a> Electorate<'a> {
     pub(super) fn of(filed: &'a Filed, rights: &'a dyn Rights) -> Self {
+        Self::with(filed, &[], rights)
+    }
+
+    /// The same, where this was found on the target since.
+    fn with(filed: &'a Filed, found: &[String], rights: &'a dyn Rights) -> Self {
         let plan = filed.frozen.plan();
-        let (target, labels, tool) = (&plan.target, plan.labels.as_slice(), plan.call());
-        let now = rights.terms(&TermsAbout { risk: plan.risk, target, labels, tool: &tool });
-        Self { filed, rights, terms: plan.terms.and(&now) }
+        let labels: BTreeSet<String> = plan.labels.iter().chain(found).cloned().collect();
+        let (labels, tool): (Vec<_>, _) = (labels.into_iter().collect(), plan.call());
+        let about = TermsAbout { risk: plan.risk, target: &plan.target, labels: &labels, tool: &tool };
+        Self { filed, rights, terms: plan.terms.and(&rights.terms(&about)), labels }
     }
 
     /// Whether they may decide it at all, as far as rights and groups go.
     pub(super) fn judge(&self, asker: &Asker<'_>) -> Result<(), Outsider> {
         let plan = self.filed.frozen.plan();
         let is_requester = self.is_requester(asker);
-        let (on, labels) = (plan.target.clone(), plan.labels.clone());
+        let (on, labels) = (plan.target.clone(), self.labels.clone());
         if !self.rights.may(asker, &Right::Decide { risk: plan.risk, on, is_requester, labels }) {
             return Err(Outsider::NoRight);
         }
@@ -82,7 +97,8 @@ impl<'a> Electorate<'a> {
     }
 
     pub(super) fn is_requester(&self, asker: &Asker<'_>) -> bool {
-        self.person(asker) == self.person(&self.filed.frozen.plan().asker())
+        let (plan, person) = (self.filed.frozen.plan(), self.person(asker));
+        person == self.person(&plan.asker()) || person == plan.requester_person
     }
 
     /// Whether what they asked for themselves has to be countersigned by others: from risk medium up, and wherever more
@@ -113,11 +129,17 @@ impl<'a> Electorate<'a> {
 
     /// How many more people have to countersign it, once this one has.
     pub(super) fn missing_after(&self, asker: &Asker<'_>) -> u32 {
-        let counts =
-            |voter: &Asker<'_>| self.judge(voter).is_ok() && (!self.needs_others(voter) || self.may_waive(voter));
-        let votes = self.votes().map(|(_, voter)| voter).filter(counts);
-        let people: BTreeSet<String> = votes.map(|voter| self.person(&voter)).chain([self.person(asker)]).collect();
+        let people = self.counted().chain([self.person(asker)]).collect::<BTreeSet<String>>();
         self.terms.quorum.get().saturating_sub(u32::try_from(people.len()).unwrap_or(u32::MAX))
+    }
+
+    /// The people whose votes count now. An account that changed hands since is no vote of either.
+    fn counted(&self) -> impl Iterator<Item = String> {
+        let entitled =
+            |voter: &Asker<'_>| self.judge(voter).is_ok() && (!self.needs_others(voter) || self.may_waive(voter));
+        let votes = self.votes().map(|(vote, voter)| (vote, self.person(&voter), voter));
+        let own = votes.filter(move |(vote, person, voter)| vote.person == *person && entitled(voter));
+        own.map(|(_, person, _)| person)
     }
 
     fn votes(&self) -> impl Iterator<Item = (&Vote, Asker<'_>)> {

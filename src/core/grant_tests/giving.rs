@@ -81,7 +81,7 @@ const CANNOT: [(&str, Cannot, &str); 17] = [
             says(world, "ann", "restart nginx");
             bob_grants(world, "for 31 days")
         },
-        "Say on which plan",
+        "For how long and how often is said as `for 8 hours` (at most 30 days) and `10 times` (at most 100)",
     ),
     (
         "high risk",
@@ -237,7 +237,7 @@ fn terms_are_read_to_the_letter_or_not_at_all() {
 #[test]
 fn the_list_shows_what_is_live_here_and_everything_to_who_administers() {
     let mut world = world();
-    insta::assert_snapshot!(says(&mut world, "ann", "grants").said, @"Nobody has allowed anything in this room to be done without asking.");
+    insta::assert_snapshot!(says(&mut world, "ann", "grants").said, @"Nothing is allowed beforehand in this room now.");
     given_on(&mut world, "edit nginx: b", "");
     insta::assert_snapshot!(plain(&says(&mut world, "ann", "grants"), &world), @r#"
     What: edit nginx
@@ -256,12 +256,12 @@ fn the_list_shows_what_is_live_here_and_everything_to_who_administers() {
         asked.thread.conversation = ConversationId::new("another");
         world.hear(asked)
     };
-    assert!(from_elsewhere(&mut world, "ann").said.starts_with("Nobody has allowed anything in this room"));
+    assert!(from_elsewhere(&mut world, "ann").said.starts_with("Nothing is allowed beforehand in this room now."));
     assert!(from_elsewhere(&mut world, "dora").said.contains("What: edit nginx"));
     // What has ended is not listed, is taken out, and that is recorded.
     change(&mut world, |grant| grant.uses = grant.uses_max);
     let told = says(&mut world, "ann", "grants");
-    assert!(told.said.starts_with("Nobody has allowed anything"), "{}", told.said);
+    assert!(told.said.starts_with("Nothing is allowed beforehand"), "{}", told.said);
     assert!(
         told.effects.iter().any(|effect| effect.contains("what: \"grant_ended\"") && effect.contains("used 10 of 10"))
     );
@@ -367,4 +367,28 @@ fn what_takes_two_people_is_never_allowed_beforehand() {
     other.rights = Some(Box::new(Team { terms: two_people(), ..Team::default() }));
     let asked = says(&mut other, "ann", "restart nginx");
     assert!(asked.said.starts_with("? Countersign this?") && writes(&asked) == 0, "{}", asked.said);
+}
+
+#[test]
+fn what_would_be_shown_otherwise_than_on_the_card_is_asked_for() {
+    let mut world = world();
+    world.answers("lab_read.preview", json!({ "before": { "run": "1" }, "preview": "+b", "after": "sum" }));
+    given_on(&mut world, "edit nginx: b", "");
+    let more = json!({ "before": { "run": "1" }, "preview": "-what carol wrote\n+b", "after": "sum" });
+    world.answers("lab_read.preview", more);
+    let told = says(&mut world, "ann", "edit nginx: b");
+    assert!(told.said.starts_with("? Countersign this?") && writes(&told) == 0, "{}", told.said);
+}
+
+#[test]
+fn who_has_countersigned_and_then_allows_it_has_one_vote() {
+    let mut world = world();
+    says(&mut world, "ann", "restart nginx");
+    let plan = newest(&world).id().clone();
+    world.rights = Some(Box::new(Team { terms: two_people(), ..Team::default() }));
+    says(&mut world, "bob", &format!("approve {plan}"));
+    assert_eq!(newest(&world).standing.votes.len(), 1);
+    world.rights = Some(Box::new(Team::default()));
+    let told = bob_grants(&mut world, "");
+    assert_eq!((writes(&told), newest(&world).standing.votes.len()), (1, 1), "{}", told.said);
 }

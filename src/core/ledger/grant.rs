@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Account;
-use crate::approval::{PlanId, Risk};
+use crate::approval::{Digest, PlanId, Risk};
 use crate::resource::ResourceId;
 use crate::signal::{ConversationId, Mono, Now, Platform, Wall};
 
@@ -53,6 +53,9 @@ pub struct Grant {
     pub target: ResourceId,
     /// With exactly these arguments.
     pub args: Map<String, Value>,
+    /// The digest of what its card showed line by line, where it showed something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Digest>,
     /// How much that can hurt; never high.
     pub risk: Risk,
     /// In which room.
@@ -79,6 +82,13 @@ impl Grant {
     /// How often it may still be used.
     pub const fn uses_left(&self) -> u32 {
         self.uses_max.saturating_sub(self.uses)
+    }
+
+    /// Whether another one is for exactly the same thing, place and person, whoever gave it.
+    pub fn is_for_the_same(&self, other: &Self) -> bool {
+        let same_change = (&self.tool, &self.action, &self.target, &self.args)
+            == (&other.tool, &other.action, &other.target, &other.args);
+        same_change && self.room == other.room && self.person.person == other.person.person
     }
 
     /// When it ends by the stopwatch, as far as can be told now: a clock on the wall that is set back gives it no more

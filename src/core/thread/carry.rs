@@ -249,6 +249,12 @@ fn on_look(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, envel
         let message = format!("`{}` is not there any more, or is another one now", plan.target_name);
         return not_carried_out(turn, request, &refusal(Code::Drifted, message));
     };
+    let labels = target.labels();
+    let unasked = filed.standing.decided.as_ref().is_some_and(|decided| decided.unasked.is_some());
+    if !unasked && labels != plan.labels && !approval::is_still_enough(&filed, &labels, turn.env.rights) {
+        let message = "what was found on it since takes other or more people than have countersigned this".to_owned();
+        return not_carried_out(turn, request, &refusal(Code::Drifted, message));
+    }
     if let Some(drift) = drift(turn, &filed, target) {
         return not_carried_out(turn, request, &refusal(Code::Drifted, drift));
     }

@@ -200,6 +200,12 @@ pub(super) fn begun_by(turn: &Turn<'_>, request: &Request) -> Option<Filed> {
     was_decided_by(filed, request).then(|| filed.clone())
 }
 
+/// The plan that this signal carries, where it has come further than being asked for.
+pub(super) fn under_way(turn: &Turn<'_>, request: &Request) -> Option<Filed> {
+    let own = |filed: &&&Filed| was_decided_by(filed, request);
+    turn.state.desk.open().iter().find(own).copied().cloned()
+}
+
 fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
     let plan = filed.frozen.plan();
     let (call, target) = (plan.call(), plan.target.clone());
@@ -249,7 +255,10 @@ fn drawn(turn: &Turn<'_>, filed: &Filed) -> Result<Vec<Block>, String> {
 fn same_pending(turn: &Turn<'_>, plan: &Plan) -> Option<Filed> {
     let same = |filed: &&&Filed| {
         let known = filed.frozen.plan();
-        filed.state() == PlanState::Pending && known.is_same_change(plan) && known.requester.id == plan.requester.id
+        filed.state() == PlanState::Pending
+            && known.is_same_change(plan)
+            && known.requester.id == plan.requester.id
+            && known.labels == plan.labels
     };
     turn.state.desk.open().iter().find(same).map(|filed| (*filed).clone())
 }
@@ -301,6 +310,7 @@ fn plan(
         signal: signal.id.clone(),
         event: Some(signal.event.clone()),
         requester: signal.actor.clone(),
+        requester_person: turn.env.rights.person(&signal.thread.platform, &signal.actor),
         requester_roles: signal.platform_roles.clone(),
         room: signal.room,
         tool,

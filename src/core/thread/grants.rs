@@ -30,9 +30,13 @@ pub(super) enum Permit {
 
 /// `grant PLAN-ID [for 8 hours] [10 times]`. On a plan that waits the one word is a countersignature, too.
 pub(super) fn give(turn: &mut Turn<'_>, mut request: Request, route: &Route) {
-    let Some((plan, extent)) = PlanId::parse(said(route, "plan")).zip(Extent::read(said(route, "terms"))) else {
-        turn.say(&mut request, Mark::Question, Claim::Nothing, say::grants::say_what_to_allow());
-        return turn.finish(request, Ending::Answered);
+    let (plan, extent) = match (PlanId::parse(said(route, "plan")), Extent::read(said(route, "terms"))) {
+        (Some(plan), Some(extent)) => (plan, extent),
+        (plan, _) => {
+            let blocks = say::grants::say_what_to_allow(plan.as_ref());
+            turn.say(&mut request, Mark::Question, Claim::Nothing, blocks);
+            return turn.finish(request, Ending::Answered);
+        }
     };
     carry::expire(turn, &request, &plan);
     let Some(filed) = turn.state.desk.get(&plan).cloned() else {
@@ -42,16 +46,17 @@ pub(super) fn give(turn: &mut Turn<'_>, mut request: Request, route: &Route) {
         // The very signal that allowed it, taken up again after a crash.
         return carry::resume(turn, request, &filed);
     }
-    match may_give(turn, &request, &filed) {
-        Ok(allowed) => make(turn, request, &filed, extent, allowed),
+    let grant = as_wide_as(turn, &request, &filed, extent);
+    match may_give(turn, &request, &filed, &grant) {
+        Ok(allowed) => make(turn, request, &filed, grant, allowed),
         Err(why) => refuse(turn, request, &why, Some(&filed)),
     }
 }
 
-fn may_give(turn: &Turn<'_>, request: &Request, filed: &Filed) -> Result<Allowed, Box<Refusal>> {
+fn may_give(turn: &Turn<'_>, request: &Request, filed: &Filed, new: &Grant) -> Result<Allowed, Box<Refusal>> {
     let allowed = approval::may_be_given(filed, &request.signal.asker(), &turn.env)?;
-    let room = room_of(request);
-    let live = turn.env.ledger.grants().filter(|(id, grant)| grant.room == room && is_live(turn, id, grant));
+    let beside = |grant: &Grant| grant.room == new.room && !grant.is_for_the_same(new);
+    let live = turn.env.ledger.grants().filter(|(id, grant)| beside(grant) && is_live(turn, id, grant));
     if live.count() >= ROOM_MAX {
         return Err(refusal(Code::BudgetExceeded, "so much is allowed in this room already; `grants` lists it"));
     }
@@ -62,13 +67,19 @@ fn may_give(turn: &Turn<'_>, request: &Request, filed: &Filed) -> Result<Allowed
     decision::unhindered(turn, &ask, allowed)
 }
 
-fn make(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, extent: Extent, allowed: Allowed) {
-    let (id, grant) = (GrantId::from_random(turn.now.seed), as_wide_as(turn, &request, filed, extent));
+fn make(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, grant: Grant, allowed: Allowed) {
+    let id = GrantId::from_random(turn.now.seed);
     let pending = filed.state() == PlanState::Pending;
-    let blocks = say::grants::given(&id, &grant, pending);
+    let same = for_the_same(turn, &grant);
+    let replaced: Vec<&GrantId> = same.iter().filter(|(id, old)| is_live(turn, id, old)).map(|(id, _)| *id).collect();
+    let blocks = say::grants::given(&id, &grant, &replaced, pending);
     if !turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks) {
         // What cannot be shown whole cannot be allowed.
         return turn.finish(request, Ending::Answered);
+    }
+    // One permission for one thing, so that taking it back is enough.
+    for (old, was) in same {
+        take_out(turn, &request, if replaced.contains(&old) { "grant_replaced" } else { "grant_ended" }, (old, was));
     }
     record(turn, &request, "granted", (&id, &grant), Some(filed));
     keep(turn, id, Some(grant));
@@ -79,7 +90,10 @@ fn make(turn: &mut Turn<'_>, mut request: Request, filed: &Filed, extent: Extent
     let detail = say::plans::decision_record(Verb::Approve, &decided, filed.frozen.plan());
     let vote = decision::vote(turn, &request, allowed);
     turn.shift(&request, filed.id(), PlanState::Approved, &detail, |standing| {
-        standing.votes.push(vote);
+        // Who countersigned before and now allows it has one vote.
+        if standing.votes.iter().all(|before| before.person != vote.person) {
+            standing.votes.push(vote);
+        }
         standing.decided = Some(decided);
     });
     carry::begin(turn, request, filed.id());
@@ -97,6 +111,7 @@ fn as_wide_as(turn: &Turn<'_>, request: &Request, filed: &Filed, extent: Extent)
         action: plan.action.clone(),
         target: plan.target.clone(),
         args: plan.args.clone(),
+        shown: approval::shown(plan),
         risk: plan.risk,
         room: room_of(request),
         person: somebody(&plan.requester),
@@ -117,7 +132,14 @@ pub(super) fn list(turn: &mut Turn<'_>, mut request: Request) {
     let is_shown = |grant: &Grant| everywhere || grant.room == room;
     take_out_ended(turn, &request, is_shown);
     let live = turn.env.ledger.grants().filter(|(id, grant)| is_shown(grant) && is_live(turn, id, grant));
-    let blocks = say::grants::list(live.collect(), everywhere, turn.env.mask);
+    let unused = |grant: &Grant| {
+        let labels = turn.state.resolved.labels(&grant.target);
+        // How another room is set up is known where it speaks.
+        let here = grant.room == room;
+        here.then(|| approval::not_used_now(grant, &request.signal, labels, &turn.env)).flatten()
+    };
+    let live = live.map(|(id, grant)| (id, grant, unused(grant))).collect();
+    let blocks = say::grants::list(live, everywhere, turn.env.mask);
     turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
     turn.finish(request, Ending::Answered);
 }
@@ -138,8 +160,9 @@ pub(super) fn revoke(turn: &mut Turn<'_>, mut request: Request, route: &Route) {
     if !may {
         return refuse(turn, request, &refusal(Code::Forbidden, "you may not take this back"), None);
     }
-    record(turn, &request, "revoked", (&id, &grant), None);
-    keep(turn, id, None);
+    for same in for_the_same(turn, &grant) {
+        take_out(turn, &request, "revoked", same);
+    }
     turn.say(&mut request, Mark::Plain, Claim::Nothing, say::grants::revoked(&grant));
     turn.finish(request, Ending::Answered);
 }
@@ -168,8 +191,71 @@ pub(super) fn take_out_ended(turn: &mut Turn<'_>, request: &Request, is_meant: i
     let ledger = turn.env.ledger;
     for (id, grant) in ledger.grants().filter(|(_, grant)| is_meant(grant)) {
         if !is_live(turn, id, grant) {
-            record(turn, request, "grant_ended", (id, grant), None);
-            keep(turn, id.clone(), None);
+            take_out(turn, request, "grant_ended", (id, grant));
+        }
+    }
+}
+
+/// Every permission for exactly the same thing, place and person.
+fn for_the_same<'a>(turn: &Turn<'a>, grant: &Grant) -> Vec<(&'a GrantId, &'a Grant)> {
+    turn.env.ledger.grants().filter(|(_, other)| other.is_for_the_same(grant)).collect()
+}
+
+fn take_out(turn: &mut Turn<'_>, request: &Request, what: &'static str, of: (&GrantId, &Grant)) {
+    record(turn, request, what, of, None);
+    keep(turn, of.0.clone(), None);
+}
+
+/// A plan has ended otherwise than verified as expected: what was allowed with the same word goes with it, in the same
+/// step, because nobody has seen it work.
+pub(super) fn fall_with(turn: &mut Turn<'_>, request: &Request, filed: &Filed) {
+    if !ended_in_vain(filed) {
+        return;
+    }
+    // Given in this very step: it is never stored.
+    let mut fallen = Vec::new();
+    turn.effects.retain(|effect| match given_with(effect, filed.id()) {
+        Some(given) => {
+            fallen.push(given);
+            false
+        }
+        None => true,
+    });
+    for (id, grant) in fallen {
+        record(turn, request, FELL, (&id, &grant), Some(filed));
+    }
+    let ledger = turn.env.ledger;
+    for of in ledger.grants().filter(|(_, grant)| grant.plan == *filed.id()) {
+        take_out(turn, request, FELL, of);
+    }
+}
+
+/// What the record calls it.
+const FELL: &str = "grant_fell";
+
+/// Whether a permission fell in this step.
+pub(super) fn has_fallen(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Audit(row) if row.what == FELL))
+}
+
+fn given_with(effect: &Effect, plan: &PlanId) -> Option<(GrantId, Grant)> {
+    let Effect::Keep(change) = effect else { return None };
+    match (&change.key, &change.to) {
+        (Key::Grant(id), Some(Record::Grant(grant))) if grant.plan == *plan => Some((id.clone(), Grant::clone(grant))),
+        _ => None,
+    }
+}
+
+fn ended_in_vain(filed: &Filed) -> bool {
+    match filed.state() {
+        PlanState::Pending
+        | PlanState::Approved
+        | PlanState::Executing
+        | PlanState::Unverified
+        | PlanState::Unknown => false,
+        PlanState::Verified(outcome) => !approval::is_success(filed.frozen.plan(), outcome),
+        PlanState::Denied | PlanState::Expired | PlanState::Cancelled | PlanState::Refused(_) | PlanState::Failed => {
+            true
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         | Payload::Deleted { .. } => {
             turn.finish(request, Ending::Answered);
         }
-        Payload::Choice { question, pick } => match picked(turn, &question, pick) {
+        Payload::Choice { question, pick } => match picked(turn, &request.signal, &question, pick) {
             Some(resume) => resume_with(turn, request, resume),
             None => {
                 turn.say(&mut request, Mark::Plain, Claim::Nothing, say::question_is_over());
@@ -113,7 +113,7 @@ fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
 }
 
 fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
-    if let Some(resume) = picked_by_words(turn, text) {
+    if let Some(resume) = picked_by_words(turn, &request.signal, text) {
         resume_with(turn, request, resume);
         return;
     }
@@ -233,10 +233,11 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     }
 }
 
-/// The choice of an open question. A question is answered once, by whoever may talk here; what it leads to is judged by
-/// the rights of the one who picked.
-fn picked(turn: &mut Turn<'_>, question: &QuestionId, pick: u32) -> Option<Resume> {
-    let open = turn.state.question.take_if(|open| open.id == *question)?;
+/// The choice of an open question. A question is answered once, by the person who was asked: what it leads to was asked
+/// for in their words, and would else count as another's, who could then countersign what they had typed themselves.
+fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32) -> Option<Resume> {
+    let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
+    let open = turn.state.question.take_if(|open| open.id == *question && open.to == by)?;
     let at = usize::try_from(pick).ok()?;
     match open.choices.get(at) {
         Some((_, resume)) => Some(resume.clone()),
@@ -248,8 +249,9 @@ fn picked(turn: &mut Turn<'_>, question: &QuestionId, pick: u32) -> Option<Resum
 }
 
 /// Where a platform has no buttons: the number or the label of a choice, typed. Any other words leave the question.
-fn picked_by_words(turn: &mut Turn<'_>, text: &str) -> Option<Resume> {
-    let open = turn.state.question.take()?;
+fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<Resume> {
+    let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
+    let open = turn.state.question.take_if(|open| open.to == by)?;
     let typed = text.trim();
     let by_number = typed.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).and_then(|at| open.choices.get(at));
     let by_label = || open.choices.iter().find(|(label, _)| label.eq_ignore_ascii_case(typed));

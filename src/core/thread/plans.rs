@@ -3,7 +3,7 @@
 
 use crate::approval::{Filed, PlanId, PlanState, Standing};
 use crate::effect::{Effect, Ending};
-use crate::envelope::{Code, Failure};
+use crate::envelope::{Code, Details, Failure};
 use crate::gate::Refusal;
 use crate::port::{Claim, Mark};
 use crate::signal::Signal;
@@ -11,7 +11,7 @@ use crate::signal::Signal;
 use super::perceive::perceive;
 use super::request::Request;
 use super::state::{AuditAbout, Turn};
-use super::{OpenWrite, draft, say};
+use super::{OpenWrite, carry, draft, grants, say};
 
 /// What the store holds of this thread's plans. A change that was begun and is not verified puts the thread into
 /// VERIFYING at once, before it hears anything (DESIGN.md section 4).
@@ -31,6 +31,9 @@ pub(crate) fn on_lost(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) {
     if is_heard_again {
         return perceive(turn, request.signal, request.again);
     }
+    let message = "somebody else was faster".to_owned();
+    let refusal = Refusal { gate: "decision", code: Code::FsmBlocked, message, details: Details::default() };
+    turn.note_refusal(&request, &refusal, Some(filed));
     turn.say(&mut request, Mark::Refused, Claim::Nothing, say::plans::moved_meanwhile(filed));
     turn.finish(request, Ending::Answered);
 }
@@ -39,8 +42,7 @@ pub(crate) fn on_lost(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) {
 pub(crate) fn on_held(turn: &mut Turn<'_>, signal: Signal, filed: &Filed, by: &PlanId) {
     let mut request = begun_again(turn, signal, filed);
     let message = format!("another change of the same target is not verified yet: plan {by}");
-    let refusal =
-        Refusal { gate: "in_flight", code: Code::FsmBlocked, message, details: crate::envelope::Details::default() };
+    let refusal = Refusal { gate: "in_flight", code: Code::FsmBlocked, message, details: Details::default() };
     turn.note_refusal(&request, &refusal, Some(filed));
     turn.shift(&request, filed.id(), PlanState::Refused(refusal.code), &refusal.message, |_| {});
     let blocks = say::plans::not_carried_out(filed, &refusal, turn.env.mask);
@@ -48,11 +50,22 @@ pub(crate) fn on_held(turn: &mut Turn<'_>, signal: Signal, filed: &Filed, by: &P
     turn.finish(request, Ending::Answered);
 }
 
-/// Somebody else wrote into the ledger first: nothing of the step was done.
+/// Somebody else wrote into the ledger first: nothing of the step was done. A plan that this signal carries goes on from
+/// where it stands.
 pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
     let request = begun_anew(turn, signal);
     turn.count("ledger_overtaken_total", &[]);
+    open_what_is_open(turn);
+    if request.signal.actor.id.as_str() == crate::signal::OURSELVES {
+        return perceive(turn, request.signal, request.again);
+    }
+    if let Some(filed) = draft::under_way(turn, &request) {
+        return carry::resume(turn, request, &filed);
+    }
     let Some(mut request) = draft::ask_after_all(turn, request) else { return };
+    let message = "somebody else changed that just now".to_owned();
+    let refusal = Refusal { gate: "ledger", code: Code::FsmBlocked, message, details: Details::default() };
+    turn.note_refusal(&request, &refusal, None);
     turn.say(&mut request, Mark::Refused, Claim::Nothing, say::overtaken());
     turn.finish(request, Ending::Answered);
 }
@@ -110,6 +123,7 @@ impl Turn<'_> {
         let about =
             AuditAbout { call: &call, target: Some(&target), detail, plan: Some(&filed), ..AuditAbout::default() };
         self.audit(what, &request.signal, about);
+        grants::fall_with(self, request, &filed);
         true
     }
 

@@ -26,6 +26,8 @@ pub(crate) enum Resume {
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub id: QuestionId,
+    /// Who was asked, as a person: nobody else's pick counts, because what it leads to is theirs.
+    pub to: String,
     pub choices: Vec<(String, Resume)>,
 }
 
@@ -150,6 +152,7 @@ impl<'a> Turn<'a> {
             blocks.insert(0, super::say::asked_before(&request.signal, self.env.mask));
         }
         blocks.extend(self.why_unasked(request));
+        blocks.extend(super::grants::has_fallen(&self.effects).then(super::say::grants::fallen));
         let post = outgoing(request, mark, claim, blocks);
         let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
             Ok(message) => (message, true),
@@ -187,8 +190,9 @@ impl<'a> Turn<'a> {
     pub(crate) fn ask(&mut self, mut request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
         let id = QuestionId::new(format!("{:032x}", self.now.seed ^ u128::from(request.turn)));
         let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
+        let to = self.env.rights.person(&request.signal.thread.platform, &request.signal.actor);
         self.say(&mut request, Mark::Question, Claim::Nothing, super::say::question(question, &id, shown));
-        self.state.question = Some(Question { id, choices: resumes });
+        self.state.question = Some(Question { id, to, choices: resumes });
         self.finish(request, Ending::Answered);
     }
 

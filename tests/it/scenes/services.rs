@@ -194,7 +194,7 @@ fn a_restart_allowed_beforehand_is_not_asked_for_until_revoked() {
         insta::assert_snapshot!(told(&bot.ask(&format!("revoke {id}"))), @"Taken back: restart service NAME. From now on it is asked for each time.");
         bot.ask(&restart).card();
         assert_eq!(service.daemon(), Some(third));
-        assert_eq!(bot.ask("grants").text(), "Nobody has allowed anything anywhere to be done without asking.");
+        assert_eq!(bot.ask("grants").text(), "Nothing is allowed beforehand anywhere now.");
         assert!(bot.end().status.success());
     });
 }

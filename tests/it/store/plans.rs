@@ -58,6 +58,7 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
         signal: SignalId::new("s-1"),
         event: None,
         requester: signal("s-1", key.clone(), 1).actor,
+        requester_person: String::new(),
         requester_roles: Vec::new(),
         room: ConversationKind::Group,
         thread: key,

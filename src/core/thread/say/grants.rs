@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::answer;
-use crate::approval::{Decided, Extent, Unasked};
+use crate::approval::{Decided, Extent, PlanId, Unasked};
 use crate::ledger::{Grant, GrantId, Ledger, Somebody};
 use crate::port::Block;
 use crate::secrets::Mask;
@@ -18,7 +18,13 @@ const LISTED_MAX: usize = 50;
 /// The most characters of an argument in a list; the answer to `grant` shows it whole.
 const LISTED_CHARS_MAX: usize = 80;
 
-pub(in crate::thread) fn say_what_to_allow() -> Vec<Block> {
+pub(in crate::thread) fn say_what_to_allow(plan: Option<&PlanId>) -> Vec<Block> {
+    if let Some(plan) = plan {
+        return sentence(format!(
+            "For how long and how often is said as {}: `grant {plan} for 8 hours 10 times`.",
+            Extent::FORM
+        ));
+    }
     sentence(format!(
         "Say on which plan, by its full id, and if you like for how long and how often: `grant PLAN-ID for 8 hours 10 \
          times`. That is {}.",
@@ -31,27 +37,34 @@ pub(in crate::thread) fn say_what_to_revoke() -> Vec<Block> {
 }
 
 /// What was given, whole.
-pub(in crate::thread) fn given(id: &GrantId, grant: &Grant, pending: bool) -> Vec<Block> {
+pub(in crate::thread) fn given(id: &GrantId, grant: &Grant, replaced: &[&GrantId], pending: bool) -> Vec<Block> {
     let mut blocks = sentence("From now on this is done without asking:");
     blocks.push(Block::Fields { fields: fields(id, grant, usize::MAX) });
+    for old in replaced {
+        blocks.push(Block::Text { text: format!("It replaces what was allowed as {}.", old.as_str()) });
+    }
     let countersigned = if pending { " This also countersigned the plan, and it begins now." } else { "" };
     blocks.extend(sentence(format!("`revoke {}` ends that.{countersigned}", id.as_str())));
     blocks
 }
 
-pub(in crate::thread) fn list(mut live: Vec<(&GrantId, &Grant)>, everywhere: bool, mask: &Mask) -> Vec<Block> {
+pub(in crate::thread) fn list(
+    mut live: Vec<(&GrantId, &Grant, Option<String>)>,
+    everywhere: bool,
+    mask: &Mask,
+) -> Vec<Block> {
     let place = if everywhere { "anywhere" } else { "in this room" };
     if live.is_empty() {
-        return sentence(format!("Nobody has allowed anything {place} to be done without asking."));
+        return sentence(format!("Nothing is allowed beforehand {place} now."));
     }
-    live.sort_by_key(|(id, grant)| (grant.expires_at, *id));
+    live.sort_by_key(|(id, grant, _)| (grant.expires_at, *id));
     let more = live.len().saturating_sub(LISTED_MAX);
     let masked = |fields: Vec<(String, String)>| {
         fields.into_iter().map(|(name, value)| (name, mask.apply(&value).into_owned())).collect()
     };
     let shown = live.into_iter().take(LISTED_MAX);
     let mut blocks: Vec<Block> =
-        shown.map(|(id, grant)| Block::Fields { fields: masked(fields(id, grant, LISTED_CHARS_MAX)) }).collect();
+        shown.map(|(id, grant, unused)| Block::Fields { fields: masked(listed(id, grant, unused)) }).collect();
     if more > 0 {
         blocks.extend(sentence(format!("And {more} more, which end later.")));
     }
@@ -62,11 +75,21 @@ pub(in crate::thread) fn revoked(grant: &Grant) -> Vec<Block> {
     sentence(format!("Taken back: {}. From now on it is asked for each time.", plain(&grant.title, 160)))
 }
 
+/// What was allowed with the same word as a plan that came to nothing.
+pub(in crate::thread) fn fallen() -> Block {
+    Block::Text {
+        text: "What was allowed beforehand with this plan has ended, too: it was not seen to work.".to_owned(),
+    }
+}
+
 /// Why nobody was asked; said with the outcome.
 pub(in crate::thread) fn unasked(decided: &Decided, ledger: &Ledger) -> Option<Block> {
     let text = match decided.unasked.as_ref()? {
         Unasked::Level => "Without asking, as the access file lets the people of this room do this alone.".to_owned(),
         Unasked::Grant(id) => match ledger.grant(id) {
+            Some(grant) if grant.uses_left() == 0 => {
+                format!("Without asking, as {} allowed; this was the last use, so that has ended.", named(&grant.by.1))
+            }
             Some(grant) => format!(
                 "Without asking, as {} allowed until {}: {} of {} uses left; `revoke {}` ends that.",
                 named(&grant.by.1),
@@ -99,6 +122,12 @@ pub(in crate::thread) fn record(id: &GrantId, grant: &Grant) -> String {
 pub(in crate::thread) fn use_record(id: &GrantId, grant: &Grant, uses: u32) -> String {
     let (giver, max) = (&grant.by.1.person, grant.uses_max);
     format!("approve by grant {} of {giver}, use {uses} of {max}: {}", id.as_str(), grant.title)
+}
+
+fn listed(id: &GrantId, grant: &Grant, unused: Option<String>) -> Vec<(String, String)> {
+    let mut fields = fields(id, grant, LISTED_CHARS_MAX);
+    fields.extend(unused.map(|why| ("Not used now".to_owned(), why)));
+    fields
 }
 
 fn fields(id: &GrantId, grant: &Grant, chars_max: usize) -> Vec<(String, String)> {
