@@ -245,3 +245,13 @@ fn ac_26_every_decision_names_the_platform_and_the_immutable_id_of_a_person() {
         }
     }
 }
+
+#[test]
+fn ac_08_an_approval_with_other_words_behind_it_is_none() {
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    for words in ["not yet", "no", "or not", "later"] {
+        let told = says(&mut world, "bob", &format!("approve {plan} {words}"));
+        nothing_came_of(&told, &world, &plan);
+    }
+}
