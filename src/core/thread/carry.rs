@@ -11,11 +11,11 @@ use crate::envelope::{Code, Details, Envelope, Failure};
 use crate::gate::{Refusal, ToolCall};
 use crate::port::{Claim, Mark};
 use crate::proposal::Proposal;
-use crate::resource::Resource;
 use crate::signal::Wall;
 use crate::tool::ToolKind;
 use crate::usage::Origin;
 
+use super::drift::drift;
 use super::request::{Driver, Request};
 use super::run::{Proposed, learn, propose, register, source_of};
 use super::state::Turn;
@@ -32,9 +32,6 @@ const SETTLE_FIRST_MS: i64 = 2_000;
 /// What is allowed for after a permit and a time limit are over, before anybody relies on it: two processes read the
 /// clock, and a program that is being ended takes a moment.
 const SLACK_MS: u64 = 1_000;
-
-/// The most characters of a value that drifted: enough to see that two hashes are not the same.
-const DRIFT_CHARS_MAX: usize = 24;
 
 /// How far a plan has come in the request that carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,12 +246,6 @@ fn on_look(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, envel
         let message = format!("`{}` is not there any more, or is another one now", plan.target_name);
         return not_carried_out(turn, request, &refusal(Code::Drifted, message));
     };
-    let labels = target.labels();
-    let unasked = filed.standing.decided.as_ref().is_some_and(|decided| decided.unasked.is_some());
-    if !unasked && labels != plan.labels && !approval::is_still_enough(&filed, &labels, turn.env.rights) {
-        let message = "what was found on it since takes other or more people than have countersigned this".to_owned();
-        return not_carried_out(turn, request, &refusal(Code::Drifted, message));
-    }
     if let Some(drift) = drift(turn, &filed, target) {
         return not_carried_out(turn, request, &refusal(Code::Drifted, drift));
     }
@@ -268,26 +259,6 @@ fn on_look(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, envel
         because: plan.because.clone(),
     };
     self::call(turn, request, Carrying::at(Stage::Write), &write);
-}
-
-/// What of the plan's snapshot is not so any more, in words. Looked at is everything that the action declares and
-/// everything that the plan holds: also what was not there then and is there now.
-fn drift(turn: &Turn<'_>, filed: &Filed, now: &Resource) -> Option<String> {
-    #[cfg(test)]
-    if crate::step::broken::is(crate::step::broken::Break::Drift) {
-        return None;
-    }
-    let plan = filed.frozen.plan();
-    let spec = turn.env.registry.action(&plan.tool, &plan.action).and_then(|spec| spec.change.as_ref());
-    let declared = spec.into_iter().flat_map(|change| &change.precondition);
-    let shown = |value: Option<&String>| {
-        value.map_or_else(|| "nothing".to_owned(), |v| crate::text::one_line(v, DRIFT_CHARS_MAX))
-    };
-    plan.before.keys().chain(declared).find_map(|name| {
-        let (then, now) = (plan.before.get(name), now.attrs.get(name));
-        (then != now)
-            .then(|| format!("its {name} was {} when the plan was made and is {} now", shown(then), shown(now)))
-    })
 }
 
 fn on_written(turn: &mut Turn<'_>, request: Request, envelope: &Envelope) {

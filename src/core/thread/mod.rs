@@ -5,6 +5,7 @@ mod budget;
 mod carry;
 mod decision;
 mod draft;
+mod drift;
 mod entities;
 mod fsm;
 mod grants;

@@ -67,9 +67,12 @@ pub(in crate::thread) fn not_decided(refusal: &Refusal, filed: &Filed, mask: &Ma
 
 /// What the audit row of a decision says.
 pub(in crate::thread) fn decision_record(verb: Verb, decided: &Decided, plan: &Plan) -> String {
-    let waived = decided.waiver && verb == Verb::Approve;
-    let waiver =
-        if waived { "; waiver: the requester is one of those who countersigned, as policy allows here" } else { "" };
+    let by_requester = decided.waiver && verb == Verb::Approve;
+    let waiver = if by_requester {
+        "; waiver: the requester is one of those who countersigned, as policy allows here"
+    } else {
+        ""
+    };
     let reason = if decided.reason.is_empty() { String::new() } else { format!("; reason: {}", decided.reason) };
     format!("{} by {}: {}{waiver}{reason}", verb.as_str(), decided.by.id, plan.title)
 }
