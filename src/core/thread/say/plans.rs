@@ -67,11 +67,10 @@ pub(in crate::thread) fn not_decided(refusal: &Refusal, filed: &Filed, mask: &Ma
 
 /// What the audit row of a decision says.
 pub(in crate::thread) fn decision_record(verb: Verb, decided: &Decided, plan: &Plan) -> String {
-    let by_requester = decided.waiver && verb == Verb::Approve;
-    let waiver = if by_requester {
-        "; waiver: the requester is one of those who countersigned, as policy allows here"
-    } else {
-        ""
+    let waiver = match (decided.waiver && verb == Verb::Approve, plan.terms.quorum.get()) {
+        (false, _) => "",
+        (true, 1) => "; waiver: the requester countersigned alone, as policy allows here",
+        (true, _) => "; waiver: the requester is one of those who countersigned, as policy allows here",
     };
     let reason = if decided.reason.is_empty() { String::new() } else { format!("; reason: {}", decided.reason) };
     format!("{} by {}: {}{waiver}{reason}", verb.as_str(), decided.by.id, plan.title)
