@@ -125,10 +125,15 @@ impl LiveAccess {
         Arc::clone(&self.live.now.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads the files again. Says whether they changed; where what they changed to is not sound, the set in use stays.
-    /// Reads files.
-    pub fn reload(&self) -> Result<bool, AccessError> {
-        let read = self.live.sources.read();
+    /// One look that counts at once, for tests of what a look leads to. Reads files.
+    #[cfg(test)]
+    pub(super) fn reload(&self) -> Result<bool, AccessError> {
+        self.take(self.live.sources.read())
+    }
+
+    /// Takes up what was read, unless that is what was read last. Says whether it changed; where what it changed to is not
+    /// sound, the set in use stays.
+    fn take(&self, read: Result<Texts, AccessError>) -> Result<bool, AccessError> {
         if *self.live.seen.read().unwrap_or_else(PoisonError::into_inner) == read {
             return Ok(false);
         }
@@ -143,15 +148,17 @@ impl LiveAccess {
         *self.live.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
     }
 
-    /// The same, once two looks in a row have read the same: a file that is being written is not taken up half.
+    /// One look: what two in a row have read alike is taken up, so that a file that is being written is not taken up half.
+    /// Reads files.
     pub(super) fn reload_what_has_settled(
         &self,
         before: &mut Option<Result<Texts, AccessError>>,
     ) -> Result<bool, AccessError> {
         let read = self.live.sources.read();
         let has_settled = before.as_ref() == Some(&read);
-        *before = Some(read);
-        if has_settled { self.reload() } else { Ok(false) }
+        *before = Some(read.clone());
+        // What was read and not what stands there by now, which nobody has looked at twice.
+        if has_settled { self.take(read) } else { Ok(false) }
     }
 
     /// Looks at the files every second, for as long as the bot runs. Reads files, writes to the log.

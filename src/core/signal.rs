@@ -120,6 +120,13 @@ pub struct Actor {
     pub display: String,
 }
 
+impl Actor {
+    /// Whether it is the engine itself: its name and its kind, because anybody may be called so.
+    pub fn is_ourselves(&self) -> bool {
+        self.kind == ActorKind::Service && self.id.as_str() == OURSELVES
+    }
+}
+
 /// What kind of room an event came from. `Unknown` is treated as the most public one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

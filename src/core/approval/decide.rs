@@ -52,9 +52,8 @@ pub struct Allowed {
     pub missing: u32,
 }
 
-/// Judges one decision. A plan whose time is over has been moved to EXPIRED
-/// before. The actor is the one of the click, with the
-/// rights they hold now; nobody else's rights count (invariant 4).
+/// Judges one decision. A plan whose time is over has been moved to EXPIRED before. The actor is the one of the click, with
+/// the rights they hold now; nobody else's rights count (invariant 4).
 pub fn judge(ask: &Ask, filed: &Filed, asker: &Asker<'_>, rights: &dyn Rights) -> Result<Allowed, Box<Refusal>> {
     let plan = filed.frozen.plan();
     if asker.actor.kind != ActorKind::Human {

@@ -104,15 +104,19 @@ impl<'a> Electorate<'a> {
     /// Whether what they asked for themselves has to be countersigned by others: from risk medium up, and wherever more
     /// than one person has to.
     pub(super) fn needs_others(&self, asker: &Asker<'_>) -> bool {
-        let several = self.terms.quorum.get() > 1;
-        self.is_requester(asker) && (several || self.filed.frozen.plan().risk >= Risk::Medium)
+        self.is_requester(asker) && self.takes_others()
     }
 
     /// Whether nobody knows whose account asked for it, where it takes two people: it may be a second one of theirs.
     pub(super) fn may_be_one_person(&self, asker: &Asker<'_>) -> bool {
         let plan = self.filed.frozen.plan();
-        let takes_two = self.terms.quorum.get() > 1 || plan.risk >= Risk::Medium;
-        takes_two && !self.is_requester(asker) && !is_somebody(self.rights, &plan.thread.platform, &plan.requester)
+        self.takes_others()
+            && !self.is_requester(asker)
+            && !is_somebody(self.rights, &plan.thread.platform, &plan.requester)
+    }
+
+    fn takes_others(&self) -> bool {
+        self.terms.quorum.get() > 1 || self.filed.frozen.plan().risk >= Risk::Medium
     }
 
     /// Whether policy lets them countersign what they asked for themselves: then and now.

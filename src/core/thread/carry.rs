@@ -407,7 +407,7 @@ fn not_yet(
 
 /// Whether a person waits for an answer, and it is not only the time that has come.
 fn is_asked(request: &Request) -> bool {
-    request.signal.actor.id.as_str() != crate::signal::OURSELVES
+    !request.signal.actor.is_ourselves()
 }
 
 /// The verifying read could not be made: the thread stays in VERIFYING, says so once, and tries again later.

@@ -6,7 +6,7 @@ use crate::effect::{Effect, Ending};
 use crate::gate::DEPTH_MAX;
 use crate::port::{Claim, Mark, Right};
 use crate::route::{Does, Intent, OwnCommand, Route, exact_key, hear, is_pronoun, may_be_remembered, nearest, route};
-use crate::signal::{ActorKind, Addressed, OURSELVES, Payload, QuestionId, Signal};
+use crate::signal::{Addressed, Payload, QuestionId, Signal};
 
 use super::prefetch::{Mention, mentions};
 use super::procedure::{Procedure, Wanted};
@@ -88,8 +88,7 @@ fn without_words(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
 
 /// The engine's own signal. Whoever else sends one is nobody.
 fn ours(turn: &mut Turn<'_>, request: Request, then: impl FnOnce(&mut Turn<'_>, Request)) {
-    let actor = &request.signal.actor;
-    if actor.kind == ActorKind::Service && actor.id.as_str() == OURSELVES {
+    if request.signal.actor.is_ourselves() {
         then(turn, request);
     } else {
         refuse_talk(turn, request);

@@ -56,7 +56,7 @@ pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
     let request = begun_anew(turn, signal);
     turn.count("ledger_overtaken_total", &[]);
     open_what_is_open(turn);
-    if request.signal.actor.id.as_str() == crate::signal::OURSELVES {
+    if request.signal.actor.is_ourselves() {
         return perceive(turn, request.signal, request.again);
     }
     if let Some(filed) = draft::under_way(turn, &request) {

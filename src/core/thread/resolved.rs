@@ -77,8 +77,7 @@ impl ResolvedContext {
 
     /// What its discovery said about it, as `name=value`: for rights, which it may restrict and never widen.
     pub fn labels(&self, id: &ResourceId) -> Vec<String> {
-        let known = self.peek(id).into_iter().flat_map(|resource| &resource.attrs);
-        known.map(|(name, value)| format!("{name}={value}")).collect()
+        self.peek(id).map(Resource::labels).unwrap_or_default()
     }
 
     /// Notes that the entry was used.
