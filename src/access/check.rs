@@ -88,7 +88,7 @@ pub(super) fn hold(access: &Access, file: &str, text: &str) -> Result<(usize, Ve
     Ok((asked, wrong))
 }
 
-/// Who a row is about; nobody is nobody.
+/// Who a row is about; nobody is whoever is not known, and may what a policy lets every guest do.
 fn subject(access: &Access, who: &str) -> Result<Option<Subject>, String> {
     let everybody = access.everybody();
     let named = |name: &str, is_service: bool| {
@@ -97,7 +97,7 @@ fn subject(access: &Access, who: &str) -> Result<Option<Subject>, String> {
         one.ok_or_else(|| format!("`{who}` is not in the access file")).map(Some)
     };
     match who.split_once(':') {
-        None if who == "nobody" => Ok(None),
+        None if who == "nobody" => Ok(everybody.into_iter().find(Subject::is_a_stranger)),
         None if who == "owner" => Ok(everybody.into_iter().find(|one| one.is_owner)),
         Some(("person", name)) => named(name, false),
         Some(("service", name)) => named(name, true),

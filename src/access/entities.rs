@@ -13,6 +13,10 @@ use super::places::Room;
 /// The role of the operating system's user at the console. A name with spaces, so that no file can give it.
 pub(super) const OWNER: &str = "owner of this process";
 
+/// The role of every account that nobody is known by. No shipped policy speaks of it, so that it permits nothing until a
+/// team's own does.
+pub(super) const GUEST: &str = "guest";
+
 /// What somebody wants to do, as the policies name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Act {

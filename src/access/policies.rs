@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cedar_policy::{Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 use miette::Diagnostic;
 
-use super::entities::OWNER;
+use super::entities::{GUEST, OWNER};
 use super::error::{AccessError, did_you_mean, line_at};
 
 /// Part of the program, so that it runs from anywhere.
@@ -93,6 +93,11 @@ impl Policies {
             }
         }
         Ok(())
+    }
+
+    /// Whether accounts that nobody is known by may be anybody at all.
+    pub(super) fn speaks_of_guests(&self) -> bool {
+        self.roles.contains(GUEST)
     }
 
     /// A role that no policy speaks of permits nothing; it is a slip of the hand.

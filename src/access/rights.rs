@@ -11,7 +11,8 @@ use countersign_core::port::{Asker, Right, Rights, TermsAbout};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, ActorId, ActorKind, ConversationKind, Platform};
 
-use super::entities::{Act, OWNER, Place, Thing, context, principal, resource, uid};
+use super::account::PLATFORMS;
+use super::entities::{Act, GUEST, OWNER, Place, Thing, context, principal, resource, uid};
 use super::error::AccessError;
 use super::identity::{Links, linked};
 use super::people::{Accounts, Directory, Principal};
@@ -36,6 +37,14 @@ impl Owner {
     fn is(&self, platform: &str, id: &str) -> bool {
         self.platform.as_str() == platform && self.id.as_str() == id
     }
+}
+
+/// Whoever is not known by name, for a list of people.
+const ANYBODY: &str = "anybody who is not known";
+
+fn with_guest(mut roles: BTreeSet<String>) -> BTreeSet<String> {
+    roles.insert(GUEST.to_owned());
+    roles
 }
 
 /// One snapshot: who there is, what is where, and what the policies say. A copy with other linked accounts shares
@@ -68,10 +77,15 @@ impl Subject {
         Self { who, is_owner, is_guest: false, entity }
     }
 
+    /// Whether nothing at all is known of them: no name, and no role of their platform.
+    pub(super) fn is_a_stranger(&self) -> bool {
+        self.is_guest && self.who.roles.iter().eq([GUEST])
+    }
+
     /// Somebody of its own, who is nothing but these roles. Nobody of a file can have the name: none there has a colon or
     /// a blank in it, so that no policy speaks of them.
-    fn guest(name: String, platform: &str, roles: BTreeSet<String>) -> Self {
-        let (groups, platforms) = (BTreeSet::new(), BTreeSet::from([platform.to_owned()]));
+    fn guest(name: String, platforms: &[&str], roles: BTreeSet<String>) -> Self {
+        let (groups, platforms) = (BTreeSet::new(), platforms.iter().map(|platform| (*platform).to_owned()).collect());
         let who = Principal { name, is_service: false, roles, groups, platforms };
         Self { is_guest: true, ..Self::new(who, false) }
     }
@@ -142,7 +156,9 @@ impl Access {
             }
         }
         let guests = self.directory.platform_roles.in_words();
-        all.extend(guests.map(|(name, platform, roles)| Subject::guest(name, platform, roles.clone())));
+        all.extend(guests.map(|(name, platform, roles)| Subject::guest(name, &[platform], roles.clone())));
+        let guest = self.policies.speaks_of_guests();
+        all.extend(guest.then(|| Subject::guest(ANYBODY.to_owned(), &PLATFORMS, BTreeSet::from([GUEST.to_owned()]))));
         all
     }
 
@@ -194,7 +210,8 @@ impl Access {
     }
 
     /// Who asks. Nobody, where the actor is neither a person with an account of their own nor a service of ours, nor has a
-    /// role of the platform that means something here. Such a role counts for this question alone.
+    /// role of the platform that means something here, and no policy speaks of guests. Such a role counts for this
+    /// question alone.
     pub(super) fn subject(&self, asker: &Asker<'_>) -> Option<Subject> {
         let (platform, id) = (asker.thread.platform.as_str(), asker.actor.id.as_str());
         match asker.actor.kind {
@@ -215,8 +232,9 @@ impl Access {
         if let Some(at) = self.whose(platform, id) {
             return self.subjects.get(at).cloned().map(|one| one.and(besides));
         }
-        let is_guest = !besides.is_empty() && self.directory.accepts(platform, id).is_ok();
-        is_guest.then(|| Subject::guest(format!("{platform}:{id}"), platform, besides))
+        let roles = if self.policies.speaks_of_guests() { with_guest(besides) } else { besides };
+        let is_guest = !roles.is_empty() && self.directory.accepts(platform, id).is_ok();
+        is_guest.then(|| Subject::guest(format!("{platform}:{id}"), &[platform], roles))
     }
 
     /// A place in a room; nothing more than the platform where no room is named.

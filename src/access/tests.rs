@@ -5,6 +5,7 @@ mod any_order;
 mod attacked;
 mod autonomous;
 mod conformance;
+mod guest;
 mod identity;
 mod platform_roles;
 mod refused;

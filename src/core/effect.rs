@@ -76,10 +76,12 @@ pub enum Effect {
         /// The message.
         message: Cleared<Outgoing>,
     },
-    /// Show how far the work has come, where it takes long enough that somebody wonders. Only the latest of a request
-    /// counts, nothing of it is stored, and what the platform cannot put right later is not shown at all.
+    /// Show how far the work has come, where it takes long enough that somebody wonders. Comes before the call that it
+    /// tells of. Only the latest of a request counts, nothing of it is stored, and what the platform cannot put right later
+    /// is not shown at all.
     Progress(Cleared<Outgoing>),
-    /// From now on the card of a plan shows this, and nothing on it can be pressed.
+    /// From now on the card of a plan shows this. It can be pressed only as long as this ends in a `Block::Card`. Only the
+    /// latest of a plan counts.
     Redraw {
         /// Which plan's card.
         plan: PlanId,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::effect::{Effect, Input};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::ToolCall;
-use crate::port::Outgoing;
+use crate::port::{Claim, Outgoing};
 use crate::proposal::Proposal;
 use crate::secrets::Mask;
 use crate::signal::{ActorKind, Addressed, CallId, Payload, QuestionId, Signal, SignalId};
@@ -201,6 +201,7 @@ struct Siege {
     begun: u64,
     refused: u64,
     cleared: u64,
+    progress: u64,
 }
 
 impl Siege {
@@ -208,7 +209,7 @@ impl Siege {
         let mut world = World::with_fleet();
         world.mask = Mask::new([PLANTED.to_owned()]);
         let (pending, running) = (Vec::new(), None);
-        Self { world, dice: Dice(seed), pending, running, finished: 0, begun: 0, refused: 0, cleared: 0 }
+        Self { world, dice: Dice(seed), pending, running, finished: 0, begun: 0, refused: 0, cleared: 0, progress: 0 }
     }
 
     fn round(&mut self, n: u64) {
@@ -333,7 +334,12 @@ impl Siege {
                     assert!(!refused || (counted && recorded), "round {n}: told before it was recorded");
                     check_message(message.get(), n);
                 }
-                Effect::Progress(message) | Effect::Redraw { message, .. } => check_message(message.get(), n),
+                Effect::Progress(message) => {
+                    self.progress += 1;
+                    assert_eq!(message.get().claim, Claim::Nothing, "round {n}: progress claims something");
+                    check_message(message.get(), n);
+                }
+                Effect::Redraw { .. } => unreachable!("round {n}: no card was shown, because no plan was filed"),
                 Effect::Audit(audit) => {
                     recorded |= audit.what == "refused";
                     let row = [&audit.call, &audit.detail, audit.target.as_ref().unwrap_or(&audit.detail)];
@@ -383,8 +389,8 @@ fn nothing_that_is_thrown_at_a_thread_breaks_its_promises() {
     }
     assert!(siege.begun - siege.finished <= 1, "every signal but the last ended");
     // The siege reached both sides of the gates, or it has shown nothing.
-    let reached = (siege.finished, siege.cleared, siege.refused);
-    assert!(reached.0 > 5_000 && reached.1 > 100 && reached.2 > 5_000, "{reached:?}");
+    let reached = (siege.finished, siege.cleared, siege.refused, siege.progress);
+    assert!(reached.0 > 5_000 && reached.1 > 100 && reached.2 > 5_000 && reached.3 > 500, "{reached:?}");
 }
 
 #[test]

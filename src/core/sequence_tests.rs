@@ -16,6 +16,8 @@ use crate::port::CardChoice;
 use crate::signal::{Actor, ActorId, ActorKind, ConversationKind, OURSELVES, Payload, SignalId, Wall};
 use crate::testkit::{World, resource};
 
+#[path = "sequence_tests/cards.rs"]
+mod cards;
 #[path = "sequence_tests/dice.rs"]
 mod dice;
 #[path = "sequence_tests/grants.rs"]
@@ -444,7 +446,7 @@ fn nothing_was_left_out(tally: &Tally) {
         "lost",
         "held",
     ];
-    for what in reached.into_iter().chain(grants::REACHED) {
+    for what in reached.into_iter().chain(grants::REACHED).chain(cards::REACHED) {
         assert!(tally.of(what) > 0, "never happened: {what}");
     }
 }

@@ -262,6 +262,20 @@ impl Payload {
         }
     }
 
+    /// Whether something was pressed, or reacted to, and nothing was said: whoever else is in the thread has seen nothing
+    /// of it.
+    pub const fn is_press(&self) -> bool {
+        match self {
+            Self::Choice { .. } | Self::Decision { .. } | Self::Stray => true,
+            Self::Text { .. }
+            | Self::Due { .. }
+            | Self::Unreachable { .. }
+            | Self::Edited { .. }
+            | Self::Deleted { .. }
+            | Self::Limited { .. } => false,
+        }
+    }
+
     /// The message that was edited or deleted, where it is about one.
     pub const fn taken_back(&self) -> Option<&EventId> {
         match self {

@@ -71,6 +71,10 @@ mod conformance;
 mod limits;
 
 #[cfg(test)]
+#[path = "reply_tests.rs"]
+mod replies;
+
+#[cfg(test)]
 #[path = "sequence_tests.rs"]
 mod sequences;
 

@@ -92,12 +92,14 @@ fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Rout
 
 /// Whether a route may be remembered, or that it was used again: it means the same next time, and it is no write (C-29).
 pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -> bool {
-    let is_write = match &intent.does {
+    let is_never_kept = match &intent.does {
         // A decision is made once; there is nothing in it to remember.
         Does::Own(own) => own.decides(),
         Does::Call { tool, action } => env.registry.kind(tool, action) == ToolKind::Write,
+        // What was typed is most of it, and is hardly ever typed again.
+        Does::Reply(_) => true,
     };
-    route.is_free_of_context() && route.layer != Layer::Sticky && !is_write
+    route.is_free_of_context() && route.layer != Layer::Sticky && !is_never_kept
 }
 
 /// Something that might have been meant.

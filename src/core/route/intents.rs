@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::hear::{Heard, hear};
+use super::reply::Reply;
 use super::verbatim;
 use crate::tool::{ArgKind, Registry, ToolKind};
 
@@ -100,6 +101,29 @@ pub enum Does {
         /// A declared action of it.
         action: String,
     },
+    /// Says this, filled in with what was typed. No tool, and no right but to talk.
+    Reply(Reply),
+}
+
+impl Does {
+    const fn user_of_groups(&self) -> &'static str {
+        match self {
+            Self::Own(_) | Self::Call { .. } => "no argument",
+            Self::Reply(_) => "no brace of its reply",
+        }
+    }
+
+    /// Every name in a reply is a group of this pattern: what nothing fills in would be shown as if it were meant.
+    fn check_reply(&self, groups: &[&str], pattern: &Regex) -> Result<(), String> {
+        let Self::Reply(reply) = self else { return Ok(()) };
+        match reply.groups().find(|name| !groups.contains(name)) {
+            Some(name) => {
+                let pattern = pattern.as_str().trim_start_matches("^(?:").trim_end_matches(")$");
+                Err(format!("its reply names `{{{name}}}`, and its pattern `{pattern}` has no group of this name"))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// One intent, as the file has it.
@@ -114,6 +138,8 @@ struct IntentEntry {
     call: Option<String>,
     #[serde(default)]
     own: Option<OwnCommand>,
+    #[serde(default)]
+    reply: Option<String>,
     #[serde(default)]
     target: Option<String>,
     #[serde(default)]
@@ -318,15 +344,19 @@ fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
     if entry.examples.is_empty() || entry.patterns.is_empty() {
         return Err("give at least one example and one pattern".to_owned());
     }
-    let does = match (&entry.call, entry.own) {
-        (Some(call), None) => checked_call(call, &entry, registry)?,
-        (None, Some(own)) => Does::Own(own),
-        (Some(_), Some(_)) | (None, None) => return Err("say either `call` or `own`".to_owned()),
+    let does = match (&entry.call, entry.own, &entry.reply) {
+        (Some(call), None, None) => checked_call(call, &entry, registry)?,
+        (None, Some(own), None) => Does::Own(own),
+        (None, None, Some(reply)) => checked_reply(reply, &entry)?,
+        (Some(_) | None, _, _) => return Err("say one of `call`, `own` and `reply`".to_owned()),
     };
-    let args = entry.args.into_iter().map(|(name, value)| {
-        let value = serde_json::to_value(value).map_err(|error| error.to_string())?;
-        Ok((name, value))
-    });
+    let args = match &does {
+        // Each group of a reply is an argument of the same name.
+        Does::Reply(reply) => {
+            reply.groups().map(|name| (name.to_owned(), Value::from(format!("{{{name}}}")))).collect()
+        }
+        Does::Own(_) | Does::Call { .. } => json_of(entry.args)?,
+    };
     Ok(Intent {
         name: entry.name,
         about: entry.about,
@@ -334,9 +364,23 @@ fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
         does,
         domain: entry.domain,
         target: entry.target,
-        args: args.collect::<Result<_, String>>()?,
+        args,
         verbatim: verbatim_args(entry.call.as_deref(), registry),
     })
+}
+
+fn json_of(args: BTreeMap<String, toml::Value>) -> Result<BTreeMap<String, Value>, String> {
+    let json = |value: toml::Value| serde_json::to_value(value).map_err(|error| error.to_string());
+    args.into_iter().map(|(name, value)| Ok((name, json(value)?))).collect()
+}
+
+fn checked_reply(written: &str, entry: &IntentEntry) -> Result<Does, String> {
+    if entry.target.is_some() || !entry.args.is_empty() {
+        return Err(
+            "a reply takes no `target` and no `args`; name the pattern's groups in the reply, in braces".to_owned()
+        );
+    }
+    Reply::parse(written).map(Does::Reply)
 }
 
 fn verbatim_args(call: Option<&str>, registry: &Registry) -> BTreeSet<String> {
@@ -366,10 +410,11 @@ fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<
 
 fn check_groups(intent: &Intent, regex: &Regex) -> Result<(), String> {
     let groups: Vec<&str> = regex.capture_names().flatten().collect();
+    intent.does.check_reply(&groups, regex)?;
     let used = intent.args.values().filter_map(|value| value.as_str()?.strip_prefix('{')?.strip_suffix('}'));
     let known: Vec<&str> = used.chain(intent.target.as_deref()).collect();
     match groups.iter().find(|group| !known.contains(group)) {
-        Some(group) => Err(format!("its pattern names a group `{group}` that no argument uses")),
+        Some(group) => Err(format!("its pattern names a group `{group}` that {} uses", intent.does.user_of_groups())),
         None => Ok(()),
     }
 }

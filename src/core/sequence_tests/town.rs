@@ -13,6 +13,7 @@ use crate::testkit::{Files, NotStored, People, World, signal, thread_key};
 use crate::thread::ThreadState;
 use crate::tool::ToolKind;
 
+use super::cards;
 use super::dice::Dice;
 use super::grants::Book;
 use super::ledger::{Execution, Ledger, Moment, Tally};
@@ -221,6 +222,7 @@ impl<'a> Town<'a> {
 
     fn record(&mut self, at: usize, effects: &[Effect]) {
         self.book.stored(effects, (&self.files, &self.people, self.wall), &mut self.ledger, self.tally);
+        cards::shown(effects, &self.files, &mut self.ledger, self.tally);
         if effects.iter().any(|effect| matches!(effect, Effect::Keep(_))) {
             self.seen = None;
         }

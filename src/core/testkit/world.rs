@@ -10,7 +10,7 @@ use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
 use crate::ledger::Ledger;
-use crate::port::{Block, Mark, Outgoing, Rights};
+use crate::port::{Block, Mark, Outgoing, Rights, Visibility};
 use crate::proposal::Proposal;
 use crate::rate::Allowance;
 use crate::resource::Resource;
@@ -136,6 +136,12 @@ pub struct Told {
     pub effects: Vec<String>,
     /// The counters that were raised.
     pub counted: Vec<String>,
+    /// What was shown while the work went on, as plain text.
+    pub progress: Vec<String>,
+    /// What cards show by now, as plain text, in order.
+    pub cards: Vec<String>,
+    /// The messages for one person alone: whom, and what.
+    pub alone: Vec<(String, String)>,
 }
 
 /// One thread in a small world.
@@ -312,16 +318,22 @@ impl World {
                     calls.push(call.get().clone());
                     told.calls.push(call.get().clone());
                 }
-                Effect::Post { message, .. } => told.said.push_str(&plain(message.get())),
+                Effect::Post { message, .. } => {
+                    let said = plain(message.get());
+                    told.said.push_str(&said);
+                    if let Visibility::Only(whom) = &message.get().visibility {
+                        told.alone.push((whom.to_string(), said));
+                    }
+                }
+                Effect::Progress(message) => told.progress.push(plain(message.get())),
+                Effect::Redraw { message, .. } => told.cards.push(plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
                 Effect::Spend(spend) => {
                     spend.payers.iter().for_each(|payer| self.book.add(payer.clone(), spend.ground, spend.usage));
                     told.effects.push(format!("{spend:?}"));
                 }
-                Effect::Progress(_)
-                | Effect::Redraw { .. }
-                | Effect::File(_)
+                Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Keep(_)
                 | Effect::Audit(_)

@@ -54,7 +54,7 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
         let message = "no plan of this thread has this id".to_owned();
         let refusal = Refusal { gate: "decision", code: Code::NotFound, message, details: Details::default() };
         turn.note_refusal(&request, &refusal, None);
-        turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+        turn.say_no(&mut request, Mark::Refused, say::refused(&refusal, turn.env.mask));
         return turn.finish(request, Ending::Answered);
     };
     if ask.verb == Verb::Approve && was_decided_by(&filed, &request) {
@@ -70,7 +70,7 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
         Err(refusal) => {
             turn.note_refusal(&request, &refusal, Some(&filed));
             let blocks = say::plans::not_decided(&refusal, &filed, turn.env.mask);
-            turn.say(&mut request, Mark::Refused, Claim::Nothing, blocks);
+            turn.say_no(&mut request, Mark::Refused, blocks);
             turn.finish(request, Ending::Answered);
         }
     }
@@ -81,7 +81,7 @@ pub(super) fn stray(turn: &mut Turn<'_>, mut request: Request) {
     let message = "no message of mine has this button".to_owned();
     let refusal = Refusal { gate: "decision", code: Code::NotFound, message, details: Details::default() };
     turn.note_refusal(&request, &refusal, None);
-    turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+    turn.say_no(&mut request, Mark::Refused, say::refused(&refusal, turn.env.mask));
     turn.finish(request, Ending::Answered);
 }
 

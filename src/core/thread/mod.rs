@@ -12,6 +12,7 @@ mod grants;
 mod knowledge;
 mod limited;
 mod link;
+mod live;
 mod perceive;
 mod plans;
 mod prefetch;

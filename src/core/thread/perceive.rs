@@ -53,7 +53,7 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         Payload::Choice { question, pick } => match picked(turn, &request.signal, &question, pick) {
             Some(resume) => resume_with(turn, request, resume),
             None => {
-                turn.say(&mut request, Mark::Plain, Claim::Nothing, say::question_is_over());
+                turn.say_no(&mut request, Mark::Plain, say::question_is_over());
                 turn.finish(request, Ending::Answered);
             }
         },
@@ -109,7 +109,7 @@ fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
     turn.count("gate_block_total", &[("gate", "actor"), ("code", refusal.code.as_str()), ("tool", "talk")]);
     let about = AuditAbout { call: "talk", detail: &refusal.message, refusal: Some(&refusal), ..AuditAbout::default() };
     turn.audit("refused", &request.signal, about);
-    turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+    turn.say_no(&mut request, Mark::Refused, say::refused(&refusal, turn.env.mask));
     turn.finish(request, Ending::Answered);
 }
 
@@ -160,6 +160,11 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
             turn.finish(request, Ending::Answered);
         }
         Does::Call { tool, action } => begin(turn, request, intent, (tool, action), &route),
+        Does::Reply(reply) => {
+            let blocks = say::canned::reply(reply, &route, turn.env.mask);
+            turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+            turn.finish(request, Ending::Answered);
+        }
     }
 }
 

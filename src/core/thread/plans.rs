@@ -34,7 +34,7 @@ pub(crate) fn on_lost(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) {
     let message = "somebody else was faster".to_owned();
     let refusal = Refusal { gate: "decision", code: Code::FsmBlocked, message, details: Details::default() };
     turn.note_refusal(&request, &refusal, Some(filed));
-    turn.say(&mut request, Mark::Refused, Claim::Nothing, say::plans::moved_meanwhile(filed));
+    turn.say_no(&mut request, Mark::Refused, say::plans::moved_meanwhile(filed));
     turn.finish(request, Ending::Answered);
 }
 
@@ -90,8 +90,8 @@ fn open_what_is_open(turn: &mut Turn<'_>) {
 }
 
 impl Turn<'_> {
-    /// Moves a plan: on the desk, in the store by compare-and-set, in the record and in the counters. False, and nothing
-    /// happens, where the plan may not be moved like this.
+    /// Moves a plan: on the desk, in the store by compare-and-set, in the record, in the counters and on its card. False,
+    /// and nothing happens, where the plan may not be moved like this.
     pub(super) fn shift(
         &mut self,
         request: &Request,
@@ -111,8 +111,8 @@ impl Turn<'_> {
         detail: &str,
         change: impl FnOnce(&mut Standing),
     ) -> bool {
-        let frozen = self.state.desk.get(plan).map(|filed| filed.frozen.clone());
-        let Some((moved, frozen)) = self.state.desk.shift(plan, to, self.now, change).zip(frozen) else {
+        let before = self.state.desk.get(plan).map(|filed| (filed.frozen.clone(), filed.standing.decided.clone()));
+        let Some((moved, (frozen, was_decided))) = self.state.desk.shift(plan, to, self.now, change).zip(before) else {
             return false;
         };
         let filed = Filed { frozen, standing: moved.to.clone() };
@@ -124,6 +124,8 @@ impl Turn<'_> {
             AuditAbout { call: &call, target: Some(&target), detail, plan: Some(&filed), ..AuditAbout::default() };
         self.audit(what, &request.signal, about);
         grants::fall_with(self, request, &filed);
+        let by = filed.standing.decided.as_ref().filter(|decided| Some(*decided) != was_decided.as_ref());
+        self.redraw(request, &filed, by);
         true
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct Request {
     pub carrying: Option<PlanId>,
     /// Whether its time is being measured: from its first call on.
     pub deadline_set: bool,
+    /// Whether a gate has refused to have its progress shown.
+    pub is_progress_refused: bool,
     /// The number of the next call.
     pub next_call: u32,
     /// The number of the next message.
@@ -65,6 +67,7 @@ impl Request {
             driver: None,
             carrying: None,
             deadline_set: false,
+            is_progress_refused: false,
             next_call: 0,
             next_post: 0,
         }

@@ -71,6 +71,7 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
     let about = AuditAbout { call: &what, target, detail: &because, plan, ..AuditAbout::default() };
     turn.audit("called", &request.signal, about);
     request.waiting.insert(call.get().id.clone(), call.get().clone());
+    turn.show_progress(request, call.get());
     turn.effects.push(Effect::Call(call));
     Proposed::Called
 }

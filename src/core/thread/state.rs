@@ -146,20 +146,39 @@ impl<'a> Turn<'a> {
     /// Says something in answer to the request, through the outgoing gates. What they refuse is counted, audited, and
     /// replaced by a sentence that claims and shows nothing (invariant 9).
     /// False where that happened.
-    pub(crate) fn say(&mut self, request: &mut Request, mark: Mark, mut claim: Claim, mut blocks: Vec<Block>) -> bool {
+    pub(crate) fn say(&mut self, request: &mut Request, mark: Mark, claim: Claim, blocks: Vec<Block>) -> bool {
+        self.say_to(request, Visibility::Everybody, (mark, claim), blocks)
+    }
+
+    /// Refuses what the request asks for, and claims nothing. Where it was pressed and not said, that is nobody else's
+    /// business.
+    pub(super) fn say_no(&mut self, request: &mut Request, mark: Mark, blocks: Vec<Block>) {
+        let signal = &request.signal;
+        let whom = signal.payload.is_press().then(|| Visibility::Only(signal.actor.id.clone()));
+        self.say_to(request, whom.unwrap_or_default(), (mark, Claim::Nothing), blocks);
+    }
+
+    fn say_to(
+        &mut self,
+        request: &mut Request,
+        visibility: Visibility,
+        (mark, mut claim): (Mark, Claim),
+        mut blocks: Vec<Block>,
+    ) -> bool {
         self.say_what_is_unverified(&mut claim, &mut blocks);
         if request.again && request.next_post == 0 {
             blocks.insert(0, super::say::asked_before(&request.signal, self.env.mask));
         }
         blocks.extend(self.why_unasked(request));
         blocks.extend(super::grants::has_fallen(&self.effects).then(super::say::grants::fallen));
-        let post = outgoing(request, mark, claim, blocks);
+        let post = Outgoing { visibility: visibility.clone(), ..outgoing(request, mark, claim, blocks) };
         let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
             Ok(message) => (message, true),
             Err(refusal) => {
                 self.on_post_refused(request, &refusal);
                 let sentence = super::say::withheld(&refusal);
-                let plain = outgoing(request, Mark::Refused, Claim::Nothing, vec![Block::Text { text: sentence }]);
+                let blocks = vec![Block::Text { text: sentence }];
+                let plain = Outgoing { visibility, ..outgoing(request, Mark::Refused, Claim::Nothing, blocks) };
                 match judge_post(plain, &self.ctx(request), &[]) {
                     Ok(message) => (message, false),
                     // A fixed sentence that no gate objects to; were it refused after all, silence is the safe end.
@@ -221,7 +240,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn on_post_refused(&mut self, request: &Request, refusal: &Refusal) {
+    pub(super) fn on_post_refused(&mut self, request: &Request, refusal: &Refusal) {
         self.count("gate_block_total", &[("gate", refusal.gate), ("code", refusal.code.as_str()), ("tool", "message")]);
         if refusal.gate == "workflow" {
             let state = self.state.fsm.state().as_str();
@@ -233,7 +252,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn outgoing(request: &Request, mark: Mark, claim: Claim, blocks: Vec<Block>) -> Outgoing {
+/// An answer to a request, for everybody in its thread.
+pub(super) fn outgoing(request: &Request, mark: Mark, claim: Claim, blocks: Vec<Block>) -> Outgoing {
     let has_choices = blocks.iter().any(|block| matches!(block, Block::Choices { .. } | Block::Card { .. }));
     let lane = if has_choices { Lane::Decision } else { Lane::Answer };
     let (to, answers) = (request.signal.thread.clone(), request.signal.id.clone());

@@ -1,13 +1,16 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
-//! is written by `answer/`; what is said of plans, permissions, people, accounts, limits and budgets is in files of their
-//! own.
+//! is written by `answer/`; what is said of plans, their cards, permissions, people, accounts, limits and budgets, and while
+//! work goes on, is in files of their own.
 
 pub(in crate::thread) mod budget;
+pub(in crate::thread) mod canned;
+pub(in crate::thread) mod card;
 pub(in crate::thread) mod grants;
 pub(in crate::thread) mod limits;
 pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
 pub(in crate::thread) mod plans;
+pub(in crate::thread) mod progress;
 pub(in crate::thread) mod waiting;
 
 use std::fmt::Write;
