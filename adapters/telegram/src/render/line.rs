@@ -8,7 +8,6 @@ use super::mention;
 pub(super) enum Style {
     Plain,
     Bold,
-    Italic,
     Code,
 }
 
@@ -38,7 +37,7 @@ pub(super) struct Line {
 pub(super) struct Cost {
     /// UTF-16 code units, which is how Telegram counts.
     pub(super) units: usize,
-    /// Bold, italic and so on. What comes after the hundredth in a message is silently dropped by Telegram.
+    /// Bold and code. What comes after the hundredth in a message is silently dropped by Telegram.
     pub(super) entities: usize,
 }
 
@@ -161,7 +160,6 @@ fn span_html(span: &Span) -> String {
     match span.style {
         Style::Plain => text,
         Style::Bold => format!("<b>{text}</b>"),
-        Style::Italic => format!("<i>{text}</i>"),
         Style::Code => format!("<code>{text}</code>"),
     }
 }

@@ -13,7 +13,7 @@ mod value;
 use countersign_core::port::{Block, Mark, Outgoing};
 
 use self::block::Drawing;
-use self::line::{Line, Span, Style};
+use self::line::Line;
 
 pub(crate) use self::keyboard::{Button, Keyboard, Unfit};
 
@@ -25,6 +25,9 @@ const TITLE_CHARS_MAX: usize = 300;
 
 /// What a file is called.
 const DOCUMENT_NAME: &str = "answer.txt";
+
+/// What the first part of a message says that may have come through before.
+pub(crate) const REPEAT: &str = "(may be a repeat)";
 
 /// One thing to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,18 +54,25 @@ pub(crate) struct Text {
     pub(crate) keyboard: Option<Keyboard>,
 }
 
-/// A message as its parts, in order, at least one. `post` is the id of its outbox row: a button carries it back. `repeat`
-/// is set where an earlier attempt may have come through. No I/O.
-pub(crate) fn message(message: &Outgoing, post: &str, repeat: bool) -> Result<Vec<Part>, Unfit> {
+impl Text {
+    /// The same, saying first that it may be a repeat. There is always room for that.
+    pub(crate) fn repeated(self) -> Self {
+        let (html, plain) = (format!("<i>{REPEAT}</i>\n{}", self.html), format!("{REPEAT}\n{}", self.plain));
+        Self { html, plain, ..self }
+    }
+}
+
+/// A message as its parts, in order, at least one; the same parts each time, so that a delivery that broke off can go on
+/// where it was. `post` is the id of its outbox row: a button carries it back. No I/O.
+pub(crate) fn message(message: &Outgoing, post: &str) -> Result<Vec<Part>, Unfit> {
     let keyboard = keyboard::keyboard(&message.blocks, post)?;
     let is_card = is_card(message);
-    let lines = whole(message, repeat, Drawing { wide: false, is_card });
-    let texts = pack::pack(lines);
+    let texts = pack::pack(whole(message, Drawing { wide: false, is_card }));
     if texts.len() <= PARTS_MAX || is_card {
         return Ok(messages(texts, keyboard));
     }
     let document = document(message);
-    let mut parts = messages(pack::pack(announced(message, repeat, &document)), keyboard);
+    let mut parts = messages(pack::pack(announced(message, &document)), keyboard);
     parts.push(Part::Document { name: DOCUMENT_NAME.to_owned(), bytes: document.into_bytes() });
     Ok(parts)
 }
@@ -81,16 +91,10 @@ fn messages(texts: Vec<Vec<Line>>, keyboard: Option<Keyboard>) -> Vec<Part> {
     parts.into_iter().map(Part::Message).collect()
 }
 
-/// All of a message as lines, the marks first.
-fn whole(message: &Outgoing, repeat: bool, drawing: Drawing) -> Vec<Line> {
-    let mut lines: Vec<Line> = repeat.then(may_be_a_repeat).into_iter().collect();
+/// All of a message as lines, the mark first.
+fn whole(message: &Outgoing, drawing: Drawing) -> Vec<Line> {
     let body = message.blocks.iter().enumerate().flat_map(|(at, block)| block::lines(at, block, drawing));
-    lines.extend(marked(message, body.collect()));
-    lines
-}
-
-fn may_be_a_repeat() -> Line {
-    Line::prose(vec![Span::new(Style::Italic, "(may be a repeat)")])
+    marked(message, body.collect())
 }
 
 /// The lines with the message's mark before the first, or above it where that is no prose. A message that would say
@@ -119,11 +123,11 @@ const fn mark(mark: Mark) -> (&'static str, &'static str) {
 
 /// The whole message as a text of its own, as wide as it likes to be.
 fn document(message: &Outgoing) -> String {
-    line::text(&whole(message, false, Drawing { wide: true, is_card: false }))
+    line::text(&whole(message, Drawing { wide: true, is_card: false }))
 }
 
 /// What is said in the place of a message that is too long: its first line, how long it is, and what can be picked.
-fn announced(message: &Outgoing, repeat: bool, document: &str) -> Vec<Line> {
+fn announced(message: &Outgoing, document: &str) -> Vec<Line> {
     let title = message.blocks.first().and_then(|block| match block {
         Block::Text { text } => text.lines().next(),
         Block::Code { .. }
@@ -142,7 +146,7 @@ fn announced(message: &Outgoing, repeat: bool, document: &str) -> Vec<Line> {
     let drawing = Drawing { wide: false, is_card: false };
     let choices = message.blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Choices { .. }));
     body.extend(choices.flat_map(|(at, block)| block::lines(at, block, drawing)));
-    repeat.then(may_be_a_repeat).into_iter().chain(marked(message, body)).collect()
+    marked(message, body)
 }
 
 /// Bytes for people.

@@ -4,12 +4,15 @@
 use super::line::{Cost, Line};
 
 /// The most UTF-16 code units of a message, after its markup is taken out (the Bot API's `sendMessage`).
-pub(super) const UNITS_MAX: usize = 4096;
+const UNITS_MAX: usize = 4096;
+
+/// What is kept free, so that a message can say that it may be a repeat.
+const REPEAT_UNITS: usize = super::REPEAT.len() + 1;
 
 /// The most spans of markup that are used in a message: Telegram ignores those after the hundredth, and finds some itself.
 const ENTITIES_MAX: usize = 80;
 
-const ROOM: Cost = Cost { units: UNITS_MAX, entities: ENTITIES_MAX };
+const ROOM: Cost = Cost { units: UNITS_MAX - REPEAT_UNITS, entities: ENTITIES_MAX };
 
 /// The lines as messages, in order, at least one. A message of nothing but blank lines is left out: Telegram takes none.
 pub(super) fn pack(lines: Vec<Line>) -> Vec<Vec<Line>> {

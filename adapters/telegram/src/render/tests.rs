@@ -62,7 +62,7 @@ fn end_of_card(choices: &[CardChoice]) -> Block {
 const BOTH: [CardChoice; 2] = [CardChoice::Approve, CardChoice::Deny];
 
 fn parts(mark: Mark, blocks: Vec<Block>) -> Vec<Part> {
-    message(&outgoing(mark, blocks), POST, false).expect("it fits")
+    message(&outgoing(mark, blocks), POST).expect("it fits")
 }
 
 /// The parts as they go to Telegram: the HTML, buttons in brackets with their data, files by name and size.
@@ -112,8 +112,9 @@ fn each_mark_has_its_sign() {
 
 #[test]
 fn what_may_be_a_repeat_says_so_first() {
-    let said = message(&outgoing(Mark::Failed, vec![text("It did not work.")]), POST, true).expect("it fits");
-    insta::assert_snapshot!(part(&said[0]), @r"
+    let said = message(&outgoing(Mark::Failed, vec![text("It did not work.")]), POST).expect("it fits");
+    let Some(Part::Message(text)) = said.into_iter().next() else { panic!("no message") };
+    insta::assert_snapshot!(part(&Part::Message(text.repeated())), @r"
     <i>(may be a repeat)</i>
     ❌ It did not work.
     ");
@@ -281,7 +282,7 @@ fn a_card_is_never_a_file_and_its_buttons_stand_on_its_last_message() {
 
 #[test]
 fn a_line_longer_than_a_message_is_cut_where_it_can_be_seen() {
-    let parts = parts(Mark::Plain, vec![code(&format!("{}{}", "a".repeat(4095), "b".repeat(10)))]);
+    let parts = parts(Mark::Plain, vec![code(&format!("{}{}", "a".repeat(4077), "b".repeat(10)))]);
     let ends: Vec<String> = parts
         .iter()
         .map(|part| match part {
@@ -299,10 +300,18 @@ fn a_line_longer_than_a_message_is_cut_where_it_can_be_seen() {
 }
 
 #[test]
+fn a_message_of_blank_lines_is_not_sent() {
+    let parts = parts(Mark::Plain, vec![text("a"), code(&"\n".repeat(5000)), text(&"\n".repeat(5000)), text("b")]);
+    let shown: Vec<usize> = parts.iter().map(|part| self::part(part).trim().len()).collect();
+    assert_eq!(parts.len(), 2, "{shown:?}");
+    assert!(shown.iter().all(|length| *length > 0), "{shown:?}");
+}
+
+#[test]
 fn a_keyboard_that_does_not_fit_is_an_error() {
     let card = outgoing(Mark::Question, vec![text("Countersign this?"), end_of_card(&BOTH)]);
-    assert!(matches!(message(&card, &"x".repeat(63), false), Err(Unfit::Data(_))));
+    assert!(matches!(message(&card, &"x".repeat(63)), Err(Unfit::Data(_))));
     let many: Vec<(&str, &str)> = vec![("yes", ""); 101];
     let question = outgoing(Mark::Question, vec![choices(&many)]);
-    assert_eq!(message(&question, POST, false), Err(Unfit::Buttons(101)));
+    assert_eq!(message(&question, POST), Err(Unfit::Buttons(101)));
 }
