@@ -15,7 +15,7 @@ use countersign_core::port::{Block, Mark, Outgoing};
 use self::block::Drawing;
 use self::line::Line;
 
-pub(crate) use self::keyboard::{Button, Keyboard, Unfit};
+pub(crate) use self::keyboard::{Keyboard, Unfit};
 
 /// A longer message becomes a file (DAT-04). A plan's card never does: what is approved must be seen whole.
 const PARTS_MAX: usize = 4;

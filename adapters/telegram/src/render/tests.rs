@@ -4,11 +4,12 @@ mod html;
 mod laws;
 
 use countersign_core::approval::{Digest, PlanId};
-use countersign_core::port::{Block, CardChoice, Choice, Claim, Lane, Mark, Outgoing, TableColumn};
+use countersign_core::port::{Block, CardChoice, Choice, Claim, Lane, Mark, Outgoing, TableColumn, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, Platform, QuestionId, SignalId, SpaceId, ThreadKey, ThreadRoot,
 };
 
+use super::keyboard::Button;
 use super::*;
 
 /// The id of an outbox row.
@@ -24,7 +25,8 @@ fn outgoing(mark: Mark, blocks: Vec<Block>) -> Outgoing {
         conversation: ConversationId::new("-100"),
         root: ThreadRoot::new(""),
     };
-    Outgoing { to, answers: SignalId::new("s"), mark, lane: Lane::Answer, claim: Claim::Nothing, blocks }
+    let (answers, lane, visibility) = (SignalId::new("s"), Lane::Answer, Visibility::Everybody);
+    Outgoing { to, answers, mark, lane, visibility, claim: Claim::Nothing, blocks }
 }
 
 fn text(text: &str) -> Block {
