@@ -109,7 +109,7 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
         super::say(&line);
     }
     for (platform, ended) in ran.ends {
-        if let Ended::Failed(reason) = ended {
+        if let Ended::Failed(reason) | Ended::Refused(reason) = ended {
             return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}")));
         }
     }

@@ -34,7 +34,7 @@ use crate::approval::{Filed, Outcome, PlanId, PlanState};
 use crate::effect::{Effect, Input};
 use crate::envelope::{Code, Details, Envelope};
 use crate::gate::{Ctx, STACK, judge_post, reissue};
-use crate::port::{Block, CardChoice, Claim, Lane, Mark, Outgoing, Source};
+use crate::port::{Block, CardChoice, Claim, Lane, Mark, Outgoing, Source, Visibility};
 use crate::proposal::Proposal;
 use crate::signal::{Actor, ActorId, ActorKind, Mono, OURSELVES, Payload, Signal, SignalId};
 use crate::testkit::{Told, World, resource, signal, thread_key};
@@ -174,7 +174,8 @@ fn afterwards(world: &mut World, run: &str, state: &str) {
 
 fn outgoing(text: &str, claim: Claim) -> Outgoing {
     let (answers, blocks) = (SignalId::new("s"), vec![Block::Text { text: text.to_owned() }]);
-    Outgoing { to: thread_key("main"), answers, mark: Mark::Plain, lane: Lane::Answer, claim, blocks }
+    let (mark, lane, visibility) = (Mark::Plain, Lane::Answer, Visibility::Everybody);
+    Outgoing { to: thread_key("main"), answers, mark, lane, visibility, claim, blocks }
 }
 
 /// Which gate refuses a message of a request that carries this plan and has made this reading.
@@ -372,6 +373,8 @@ fn what_is_refused_is_recorded_first() -> Held {
                     | Effect::Audit(_)
                     | Effect::File(_)
                     | Effect::Move(_)
+                    | Effect::Progress(_)
+                    | Effect::Redraw { .. }
                     | Effect::Spend(_)
                     | Effect::Keep(_)
                     | Effect::Remember { .. }

@@ -76,6 +76,16 @@ pub enum Effect {
         /// The message.
         message: Cleared<Outgoing>,
     },
+    /// Show how far the work has come, where it takes long enough that somebody wonders. Only the latest of a request
+    /// counts, nothing of it is stored, and what the platform cannot put right later is not shown at all.
+    Progress(Cleared<Outgoing>),
+    /// From now on the card of a plan shows this, and nothing on it can be pressed.
+    Redraw {
+        /// Which plan's card.
+        plan: PlanId,
+        /// What it shows.
+        message: Cleared<Outgoing>,
+    },
     /// File a new plan. Committed FULL with the rest of the step, before anything is said of it.
     File(Box<Filed>),
     /// Move a plan: a compare-and-set in the step's transaction, committed FULL. Where it does not change exactly one row

@@ -333,6 +333,7 @@ impl Siege {
                     assert!(!refused || (counted && recorded), "round {n}: told before it was recorded");
                     check_message(message.get(), n);
                 }
+                Effect::Progress(message) | Effect::Redraw { message, .. } => check_message(message.get(), n),
                 Effect::Audit(audit) => {
                     recorded |= audit.what == "refused";
                     let row = [&audit.call, &audit.detail, audit.target.as_ref().unwrap_or(&audit.detail)];

@@ -133,6 +133,7 @@ pub fn is_decision(payload: &Payload) -> bool {
         Payload::Choice { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. } => false,

@@ -235,6 +235,8 @@ pub enum Payload {
         /// The message, by the platform's id of the event that it came with.
         event: EventId,
     },
+    /// The engine's own, in the place of a press: no message of ours has such a button. No adapter makes one.
+    Stray,
     /// The engine's own, in the place of what was said: that came over a limit. What was said is not kept, so that nothing
     /// can ever run it. No adapter makes one.
     Limited {
@@ -254,7 +256,9 @@ impl Payload {
                 text.split_whitespace().map(|word| word.trim_end_matches([':', ',', '.'])).find_map(PlanId::parse)
             }
             Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } => Some(plan.clone()),
-            Self::Choice { .. } | Self::Limited { .. } | Self::Edited { .. } | Self::Deleted { .. } => None,
+            Self::Choice { .. } | Self::Limited { .. } | Self::Stray | Self::Edited { .. } | Self::Deleted { .. } => {
+                None
+            }
         }
     }
 
@@ -267,6 +271,7 @@ impl Payload {
             | Self::Decision { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
+            | Self::Stray
             | Self::Limited { .. } => None,
         }
     }
@@ -281,6 +286,7 @@ impl Payload {
             Self::Due { plan } | Self::Unreachable { plan } => format!("look after plan {plan}"),
             Self::Edited { .. } => "a message was edited".to_owned(),
             Self::Deleted { .. } => "a message was deleted".to_owned(),
+            Self::Stray => "a button that is nobody's".to_owned(),
             Self::Limited { .. } => "a message that came too fast".to_owned(),
         }
     }
@@ -315,6 +321,10 @@ pub struct Signal {
     pub platform_roles: Vec<String>,
     /// How it addressed the bot.
     pub addressed: Addressed,
+    /// The message that it replies to, where threads are chains of replies: if that is one of a thread, this belongs to it,
+    /// whatever `thread.root` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<EventId>,
     /// What it says.
     pub payload: Payload,
     /// How many effects lie between this and a person: 0 for a person's own message. Rises only when an effect starts

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context;
-use countersign_core::port::{Admission, BoxFuture, Ingress};
+use countersign_core::port::{Admission, BoxFuture, Condition, Ingress, Touch};
 use countersign_core::signal::{Addressed, Payload, Signal, SignalId, ThreadKey, Wall};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
@@ -29,6 +29,14 @@ impl Ingress for Entrance {
         let admitted = async move { self.0.admit(signal).await.map_err(|error| format!("{error:#}")) };
         Box::pin(admitted.instrument(span))
     }
+
+    fn touch(&self, _: Touch) -> BoxFuture<'_, Result<Admission, String>> {
+        Box::pin(async { Ok(Admission::Unknown) })
+    }
+
+    fn report(&self, condition: Condition) {
+        tracing::debug!(?condition, "a platform reports");
+    }
 }
 
 impl Engine {
@@ -36,7 +44,10 @@ impl Engine {
         if self.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
         }
-        if matches!(signal.payload, Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. }) {
+        if matches!(
+            signal.payload,
+            Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. } | Payload::Stray
+        ) {
             anyhow::bail!("only the engine itself looks after plans and limits");
         }
         match signal.payload.taken_back() {

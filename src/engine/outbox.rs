@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::approval::PlanId;
-use countersign_core::port::{Block, Delivery, Outgoing};
+use countersign_core::port::{Block, Delivery, Outgoing, Parcel};
 use countersign_core::signal::{Payload, SignalId, ThreadKey, Wall};
 use tokio::task::JoinSet;
 use tracing::Instrument;
@@ -121,7 +121,8 @@ impl Engine {
         let message = self.world.reissue(message).map_err(|refusal| {
             format!("refused by the gate {} with {}: {}", refusal.gate, refusal.code, refusal.message)
         })?;
-        Ok(adapter.deliver(&post.id, &message, post.repeat).await)
+        let parcel = Parcel { id: &post.id, message: &message, repeat: post.repeat, anchor: None };
+        Ok(adapter.deliver(parcel).await)
     }
 
     /// Nobody will see this card: the plan's thread hears that, and before the delivery is given up, so that a crash in
@@ -165,7 +166,7 @@ fn settled(delivery: Delivery, attempts: u32) -> Settled {
     };
     let backoff = AGAIN_FIRST_MS.saturating_mul(1 << attempts.min(10)).min(AGAIN_LAST_MS);
     match delivery {
-        Delivery::Sent(platform_ids) => Settled::Sent { platform_ids },
+        Delivery::Sent(parts) => Settled::Sent { platform_ids: parts.iter().map(ToString::to_string).collect() },
         Delivery::RetryAfter(ms) => again(ms, false, "the platform asks to wait".to_owned()),
         Delivery::Retryable(error) => again(backoff, false, error),
         Delivery::Ambiguous(error) => again(backoff, true, error),

@@ -78,6 +78,7 @@ impl Worker {
                 }
                 Effect::Keep(change) => storing.ledger.push(LedgerChange { id: fresh_id(), change }),
                 Effect::Call(call) => calls.push(call),
+                Effect::Progress(_) | Effect::Redraw { .. } => {}
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
                 Effect::Remember { key, route } => self.engine.world.remember(key, route),
                 Effect::Wake { at, signal } => self.deadline = Some((self.engine.clock.instant(at), signal)),
@@ -245,6 +246,7 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
         Payload::Choice { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. } => {}

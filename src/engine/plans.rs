@@ -146,6 +146,7 @@ pub(super) fn our_signal(thread: &ThreadKey, payload: Payload) -> Signal {
         payload,
         depth: 1,
         ground: Ground::Background,
+        follows: None,
         platform_roles: Vec::new(),
         received_at: Wall(wall_now().0),
     }

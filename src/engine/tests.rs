@@ -9,7 +9,7 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
@@ -47,7 +47,7 @@ impl Adapter for Scripted {
     }
 
     fn capabilities(&self, _: &ThreadKey) -> Capabilities {
-        Capabilities { buttons: false, text_chars_max: 1000 }
+        Capabilities { text_chars_max: 1000, ..Capabilities::default() }
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {
@@ -67,11 +67,11 @@ impl Adapter for Scripted {
         })
     }
 
-    fn deliver<'a>(&'a self, _: &'a str, message: &'a Cleared<Outgoing>, repeat: bool) -> BoxFuture<'a, Delivery> {
+    fn deliver<'a>(&'a self, parcel: Parcel<'a>) -> BoxFuture<'a, Delivery> {
         Box::pin(async move {
             let outcome = self.outcomes.lock().expect("no test panics here").pop_front();
-            self.delivered.send((plain(message.get()), repeat)).await.expect("the test listens");
-            outcome.unwrap_or(Delivery::Sent(vec!["1".to_owned()]))
+            self.delivered.send((plain(parcel.message.get()), parcel.repeat)).await.expect("the test listens");
+            outcome.unwrap_or(Delivery::Sent(vec![EventId::new("1")]))
         })
     }
 

@@ -50,6 +50,7 @@ pub(super) fn takes_turns(payload: &Payload) -> bool {
         Payload::Decision { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. } => false,

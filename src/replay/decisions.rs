@@ -55,6 +55,8 @@ fn decided(effect: &Effect) -> Option<(&'static str, Value)> {
             ("record", rest)
         }
         Effect::Finish { signal, ending } => ("finish", json!({ "signal": signal, "ending": ending.as_str() })),
+        Effect::Progress(message) => ("progress", json!({ "message": message.get() })),
+        Effect::Redraw { plan, message } => ("redraw", json!({ "plan": plan, "message": message.get() })),
         Effect::Count(_) | Effect::Remember { .. } | Effect::Wake { .. } => return None,
     })
 }

@@ -209,7 +209,8 @@ async fn insert(tx: &mut AnyConnection, signal: &SignalId, post: &NewPost, at: W
 const fn lane_number(lane: Lane) -> i64 {
     match lane {
         Lane::Decision => 0,
-        Lane::Answer => 1,
+        // Nothing of progress is stored as a message of its own.
+        Lane::Answer | Lane::Progress => 1,
     }
 }
 

@@ -15,7 +15,7 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
@@ -52,7 +52,7 @@ impl Adapter for Line {
     }
 
     fn capabilities(&self, _: &ThreadKey) -> Capabilities {
-        Capabilities { buttons: false, text_chars_max: 1000 }
+        Capabilities { text_chars_max: 1000, ..Capabilities::default() }
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, mut stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {
@@ -70,10 +70,10 @@ impl Adapter for Line {
         })
     }
 
-    fn deliver<'a>(&'a self, _: &'a str, message: &'a Cleared<Outgoing>, _: bool) -> BoxFuture<'a, Delivery> {
+    fn deliver<'a>(&'a self, parcel: Parcel<'a>) -> BoxFuture<'a, Delivery> {
         Box::pin(async move {
             self.answers.fetch_add(1, Ordering::Relaxed);
-            if message.get().to == thread_key(QUIET) {
+            if parcel.message.get().to == thread_key(QUIET) {
                 self.to_quiet.send(()).await.expect("it listens");
             }
             Delivery::Sent(Vec::new())

@@ -139,6 +139,7 @@ fn signal(id: &str, thread: ThreadKey, at: i64) -> Signal {
         payload: Payload::Text { text: "load of web-1".to_owned() },
         depth: 0,
         ground: Ground::Foreground,
+        follows: None,
         platform_roles: Vec::new(),
         received_at: Wall(at),
     }

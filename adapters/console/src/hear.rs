@@ -169,7 +169,7 @@ impl Console {
         self.waiting.offered();
         let offered = match ingress.accept(offer.signal.clone()).await {
             Ok(Admission::Accepted(id)) => return self.accepted(offer, &id).await,
-            Ok(Admission::Duplicate) => {
+            Ok(Admission::Duplicate | Admission::Unknown) => {
                 if self.mode == Mode::Json {
                     self.print(json::duplicate(&offer.event)).await;
                 }

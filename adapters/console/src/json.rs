@@ -166,7 +166,7 @@ pub(crate) fn limited(event: &str, wait_ms: u64) -> String {
 
 /// A message from the bot.
 pub(crate) fn message(id: &str, message: &Outgoing, repeat: bool) -> String {
-    let Outgoing { to: _, answers, mark, lane: _, claim, blocks } = message;
+    let Outgoing { to: _, answers, mark, lane: _, visibility: _, claim, blocks } = message;
     line(&Event::Message { id, answers, repeat, mark: *mark, claim, blocks })
 }
 

@@ -19,8 +19,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::gate::Cleared;
-use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing};
+use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Parcel};
 use countersign_core::signal::{
     AccountId, Actor, ActorId, ActorKind, Addressed, ConversationId, ConversationKind, EventId, Ground, Payload,
     Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
@@ -185,6 +184,7 @@ impl Console {
             payload,
             depth: 0,
             ground: Ground::Foreground,
+            follows: None,
             platform_roles: Vec::new(),
             received_at: Wall(0),
         }
@@ -262,7 +262,7 @@ impl Adapter for Console {
 
     fn capabilities(&self, _room: &ThreadKey) -> Capabilities {
         // A number that is typed is as good as a button that is pressed.
-        Capabilities { buttons: true, text_chars_max: TEXT_CHARS_MAX }
+        Capabilities { buttons: true, text_chars_max: TEXT_CHARS_MAX, ..Capabilities::default() }
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {
@@ -271,13 +271,13 @@ impl Adapter for Console {
             match input {
                 Some(Input::Terminal) => self.hear_terminal(ingress, stop).await,
                 Some(Input::Stream(input)) => self.hear_stream(ingress, input, stop).await,
-                None => Ended::Failed("the console hears once, and it has already been heard to its end".to_owned()),
+                None => Ended::Refused("the console hears once, and it has already been heard to its end".to_owned()),
             }
         })
     }
 
-    fn deliver<'a>(&'a self, id: &'a str, message: &'a Cleared<Outgoing>, repeat: bool) -> BoxFuture<'a, Delivery> {
-        Box::pin(self.show(id, message.get(), repeat))
+    fn deliver<'a>(&'a self, parcel: Parcel<'a>) -> BoxFuture<'a, Delivery> {
+        Box::pin(self.show(parcel.id, parcel.message.get(), parcel.repeat))
     }
 
     fn answered(&self, signal: &SignalId) {

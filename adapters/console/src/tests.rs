@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::os::unix::net::UnixStream;
 
 use countersign_core::approval::{Digest, PlanId};
-use countersign_core::port::{Admission, Block, CardChoice, Choice, Claim, Lane, Mark};
+use countersign_core::port::{Admission, Block, CardChoice, Choice, Claim, Condition, Lane, Mark, Touch, Visibility};
 use countersign_core::signal::QuestionId;
 use futures::FutureExt as _;
 use tokio::sync::mpsc;
@@ -94,6 +94,14 @@ impl Ingress for Bot {
     fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>> {
         Box::pin(async move { self.take(signal) })
     }
+
+    fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
+        unreachable!("a line touches nothing: {touch:?}")
+    }
+
+    fn report(&self, condition: Condition) {
+        unreachable!("a terminal has no connection: {condition:?}")
+    }
 }
 
 fn options(json: bool) -> Options {
@@ -118,7 +126,8 @@ fn said(text: &str) -> Payload {
 
 fn outgoing(signal: &Signal, mark: Mark, blocks: Vec<Block>) -> Outgoing {
     let (to, answers) = (signal.thread.clone(), signal.id.clone());
-    Outgoing { to, answers, mark, lane: Lane::Answer, claim: Claim::Nothing, blocks }
+    let (lane, visibility) = (Lane::Answer, Visibility::Everybody);
+    Outgoing { to, answers, mark, lane, visibility, claim: Claim::Nothing, blocks }
 }
 
 /// A card of the plan with this number.
@@ -157,7 +166,7 @@ fn reply(signal: &Signal) -> Outgoing {
             let said = format!("{choice:?} of {plan}: {reason}");
             outgoing(signal, Mark::Plain, vec![text(&said)])
         }
-        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. } => {
+        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Stray | Payload::Limited { .. } => {
             panic!("only the engine makes these")
         }
         Payload::Edited { .. } | Payload::Deleted { .. } => panic!("nothing is taken back at a console"),
@@ -333,6 +342,14 @@ impl Ingress for Inside<'_> {
     fn accept(&self, _: Signal) -> BoxFuture<'_, Result<Admission, String>> {
         lock(&self.1).push(self.0.turn.try_lock().is_ok());
         Box::pin(async { Ok(Admission::Duplicate) })
+    }
+
+    fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
+        unreachable!("a line touches nothing: {touch:?}")
+    }
+
+    fn report(&self, condition: Condition) {
+        unreachable!("a terminal has no connection: {condition:?}")
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::env::Credential;
 use crate::envelope::Code;
-use crate::port::{Block, Claim, Lane, Mark, Outgoing, Source};
+use crate::port::{Block, Claim, Lane, Mark, Outgoing, Source, Visibility};
 use crate::proposal::Proposal;
 use crate::resource::ResourceId;
 use crate::signal::{ActorKind, Mono, Signal};
@@ -327,6 +327,7 @@ fn outgoing(text: &str, claim: Claim) -> Outgoing {
         answers: crate::signal::SignalId::new("s"),
         mark: Mark::Plain,
         lane: Lane::Answer,
+        visibility: Visibility::Everybody,
         claim,
         blocks: vec![Block::Text { text: text.to_owned() }],
     }

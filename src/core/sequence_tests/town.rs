@@ -234,6 +234,8 @@ impl<'a> Town<'a> {
                 Effect::Post { message, .. } => self.ledger.said(message.get(), &self.files, self.tally),
                 Effect::Finish { signal, .. } => self.finished(at, signal),
                 Effect::Call(_)
+                | Effect::Progress(_)
+                | Effect::Redraw { .. }
                 | Effect::Audit(_)
                 | Effect::Spend(_)
                 | Effect::Count(_)
@@ -261,6 +263,8 @@ impl<'a> Town<'a> {
                 Effect::Wake { at, .. } => self.seats[seat].deadline = Some(at.0),
                 Effect::Finish { .. } => (self.seats[seat].current, self.seats[seat].deadline) = (None, None),
                 Effect::Post { .. }
+                | Effect::Progress(_)
+                | Effect::Redraw { .. }
                 | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Audit(_)

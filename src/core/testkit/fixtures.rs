@@ -390,6 +390,7 @@ pub fn signal(id: &str, actor: &str, text: &str) -> Signal {
         payload: Payload::Text { text: text.to_owned() },
         depth: 0,
         ground: Ground::Foreground,
+        follows: None,
         platform_roles: Vec::new(),
         received_at: Wall(0),
     }

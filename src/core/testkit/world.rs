@@ -65,6 +65,8 @@ impl Files {
                 Effect::Keep(change) => self.ledger.apply(change).map_err(|_| NotStored::Overtaken),
                 Effect::Call(_)
                 | Effect::Post { .. }
+                | Effect::Progress(_)
+                | Effect::Redraw { .. }
                 | Effect::Audit(_)
                 | Effect::Spend(_)
                 | Effect::Count(_)
@@ -317,7 +319,9 @@ impl World {
                     spend.payers.iter().for_each(|payer| self.book.add(payer.clone(), spend.ground, spend.usage));
                     told.effects.push(format!("{spend:?}"));
                 }
-                Effect::File(_)
+                Effect::Progress(_)
+                | Effect::Redraw { .. }
+                | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Keep(_)
                 | Effect::Audit(_)

@@ -76,6 +76,15 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
     }
 }
 
+/// A button that no message of ours has: a card of somebody else's making. It decides nothing, and is recorded (AC-07).
+pub(super) fn stray(turn: &mut Turn<'_>, mut request: Request) {
+    let message = "no message of mine has this button".to_owned();
+    let refusal = Refusal { gate: "decision", code: Code::NotFound, message, details: Details::default() };
+    turn.note_refusal(&request, &refusal, None);
+    turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
+    turn.finish(request, Ending::Answered);
+}
+
 /// Whether this very signal decided it, in an earlier process.
 pub(super) fn was_decided_by(filed: &Filed, request: &Request) -> bool {
     filed.state().is_open()

@@ -44,6 +44,7 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         // Taken care of above: they need no right to talk.
         Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. } => {
@@ -79,6 +80,7 @@ fn without_words(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
             ours(turn, request, |turn, request| waiting::unreachable(turn, request, &plan));
         }
         Payload::Limited { over } => limited::refuse(turn, request, &over),
+        Payload::Stray => decision::stray(turn, request),
         Payload::Edited { event } => waiting::take_back(turn, request, &event, Withdrawal::Edited),
         Payload::Deleted { event } => waiting::take_back(turn, request, &event, Withdrawal::Deleted),
         Payload::Text { .. } | Payload::Choice { .. } | Payload::Decision { .. } => return Some(request),

@@ -31,6 +31,8 @@ pub(crate) fn judge_for_test(
         Proposed::Called => Ok(turn.effects.iter().rev().find_map(|effect| match effect {
             Effect::Call(call) => Some(call.get().clone()),
             Effect::Post { .. }
+            | Effect::Progress(_)
+            | Effect::Redraw { .. }
             | Effect::Audit(_)
             | Effect::Spend(_)
             | Effect::File(_)

@@ -4,7 +4,7 @@ use crate::approval::{Desk, Due, Filed, PlanId};
 use crate::effect::{Audit, Count, Effect, Ending};
 use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
-use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing};
+use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing, Visibility};
 use crate::signal::{Now, QuestionId, Signal};
 use crate::usage::Spent;
 
@@ -237,7 +237,7 @@ fn outgoing(request: &Request, mark: Mark, claim: Claim, blocks: Vec<Block>) -> 
     let has_choices = blocks.iter().any(|block| matches!(block, Block::Choices { .. } | Block::Card { .. }));
     let lane = if has_choices { Lane::Decision } else { Lane::Answer };
     let (to, answers) = (request.signal.thread.clone(), request.signal.id.clone());
-    Outgoing { to, answers, mark, lane, claim, blocks }
+    Outgoing { to, answers, mark, lane, visibility: Visibility::Everybody, claim, blocks }
 }
 
 /// What an audit row is about.

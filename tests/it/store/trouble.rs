@@ -13,7 +13,7 @@ use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Right, Rights, Tools,
+    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
 };
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
@@ -57,7 +57,7 @@ impl Adapter for Terminal {
     }
 
     fn capabilities(&self, _: &ThreadKey) -> Capabilities {
-        Capabilities { buttons: false, text_chars_max: 1000 }
+        Capabilities { text_chars_max: 1000, ..Capabilities::default() }
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {
@@ -70,7 +70,7 @@ impl Adapter for Terminal {
         })
     }
 
-    fn deliver<'a>(&'a self, _: &'a str, _: &'a Cleared<Outgoing>, _: bool) -> BoxFuture<'a, Delivery> {
+    fn deliver<'a>(&'a self, _: Parcel<'a>) -> BoxFuture<'a, Delivery> {
         let _over = self.seen.try_send(Seen::Delivered);
         Box::pin(async { Delivery::Sent(Vec::new()) })
     }

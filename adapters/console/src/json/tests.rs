@@ -1,7 +1,7 @@
 //! The forms of the JSON lines, and that the README shows exactly them.
 
 use countersign_core::approval::Outcome;
-use countersign_core::port::{Choice, Lane, Source, TableColumn};
+use countersign_core::port::{Choice, Lane, Source, TableColumn, Visibility};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{AccountId, ConversationId, Platform, SpaceId, ThreadKey, ThreadRoot};
 
@@ -15,7 +15,8 @@ fn outgoing(signal: &str, mark: Mark, lane: Lane, claim: Claim, blocks: Vec<Bloc
         conversation: ConversationId::new("console"),
         root: ThreadRoot::new("main"),
     };
-    Outgoing { to, answers: SignalId::new(signal), mark, lane, claim, blocks }
+    let visibility = Visibility::Everybody;
+    Outgoing { to, answers: SignalId::new(signal), mark, lane, visibility, claim, blocks }
 }
 
 fn plan() -> PlanId {

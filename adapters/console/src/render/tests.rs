@@ -1,7 +1,7 @@
 //! Every block and every mark, as people see them.
 
 use countersign_core::approval::{Digest, PlanId};
-use countersign_core::port::{CardChoice, Claim, Lane, TableColumn};
+use countersign_core::port::{CardChoice, Claim, Lane, TableColumn, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, Platform, QuestionId, SignalId, SpaceId, ThreadKey, ThreadRoot,
 };
@@ -20,7 +20,8 @@ fn outgoing(mark: Mark, blocks: Vec<Block>) -> Outgoing {
         conversation: ConversationId::new("console"),
         root: ThreadRoot::new("main"),
     };
-    Outgoing { to, answers: SignalId::new("s1"), mark, lane: Lane::Answer, claim: Claim::Nothing, blocks }
+    let (lane, visibility) = (Lane::Answer, Visibility::Everybody);
+    Outgoing { to, answers: SignalId::new("s1"), mark, lane, visibility, claim: Claim::Nothing, blocks }
 }
 
 fn drawn(columns: usize, block: Block) -> String {
