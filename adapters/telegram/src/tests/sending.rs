@@ -128,7 +128,7 @@ async fn what_may_be_a_repeat_says_so_once() {
     let sent = deliver::deliver(&adapter(&fake), Letter { repeat: true, ..to(&message) }).await;
     assert!(matches!(sent, Delivery::Sent(ids) if ids.len() == 2));
     let marked: Vec<bool> =
-        fake.messages(mine, None).iter().map(|message| message.text.starts_with("(may be a repeat)\nword")).collect();
+        fake.messages(mine, None).iter().map(|message| message.text.starts_with("(may be a repeat)\n")).collect();
     assert_eq!(marked, [true, false]);
 }
 
