@@ -17,7 +17,7 @@ use crate::telemetry;
 
 /// The pause before a platform is started again: from a second, doubling up to a minute.
 const AGAIN_FIRST: Duration = Duration::from_secs(1);
-const AGAIN_LAST: Duration = Duration::from_secs(60);
+const AGAIN_LAST: Duration = Duration::from_mins(1);
 /// Who heard for so long begins with the shortest pause again.
 const SOUND: Duration = Duration::from_mins(5);
 

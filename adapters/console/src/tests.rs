@@ -166,7 +166,7 @@ fn reply(signal: &Signal) -> Outgoing {
             let said = format!("{choice:?} of {plan}: {reason}");
             outgoing(signal, Mark::Plain, vec![text(&said)])
         }
-        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. } => {
+        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Stray | Payload::Limited { .. } => {
             panic!("only the engine makes these")
         }
         Payload::Edited { .. } | Payload::Deleted { .. } => panic!("nothing is taken back at a console"),

@@ -48,6 +48,7 @@ pub enum Admission {
 /// What a room can do, as data. The core picks buttons, then reactions, then text. What is declared here works, and what is
 /// not is not there: the conformance suite holds every adapter to both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about a room by itself, and no state")]
 pub struct Capabilities {
     /// A choice can be pressed.
     pub buttons: bool,

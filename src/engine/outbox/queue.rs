@@ -162,15 +162,16 @@ impl Queue {
             Stands::Later(at) => drop(self.later.remove(&at)),
             Stands::Apart => {}
         }
-        let Some(((lane, place), first)) = line.posts.first_key_value() else {
+        let Some((first_at, first)) = line.posts.first_key_value() else {
             self.lines.remove(thread);
             return;
         };
+        let (lane, place) = *first_at;
         if first.not_before > now {
-            line.stands = Stands::Later((first.not_before, *place));
-            self.later.insert((first.not_before, *place), thread.clone());
+            line.stands = Stands::Later((first.not_before, place));
+            self.later.insert((first.not_before, place), thread.clone());
         } else {
-            let turn = (*lane, self.served.last(thread), *place);
+            let turn = (lane, self.served.last(thread), place);
             line.stands = Stands::Ready(turn);
             self.ready.insert(turn, thread.clone());
         }

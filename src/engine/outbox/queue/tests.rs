@@ -160,7 +160,9 @@ impl Ledger {
                 self.now += pause;
                 let taken = self.bed.take(CHATS, *free, self.now);
                 assert!(taken.len() <= *free);
-                taken.into_iter().for_each(|sending| self.on_taken(sending));
+                for sending in taken {
+                    self.on_taken(sending);
+                }
             }
             Op::End { which, again } if !self.on_their_way.is_empty() => {
                 let sending = self.on_their_way.swap_remove(which % self.on_their_way.len());
