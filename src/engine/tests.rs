@@ -2,7 +2,7 @@
 //! outcomes, and what survives a panic.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
 use countersign_core::env::{Limits, OwnDeployment, Vault};
@@ -28,6 +28,10 @@ use crate::store::{Store, sqlite_url};
 
 mod fairness;
 mod ledger;
+mod shown;
+mod stage;
+mod supervised;
+mod touched;
 
 /// Nothing here takes longer, unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
