@@ -156,23 +156,22 @@ impl Queue {
 
     /// Puts a thread where its first message belongs.
     fn stand(&mut self, thread: &ThreadKey, now: u64) {
-        let Some(line) = self.lines.get_mut(thread) else { return };
-        match line.stands {
+        let Some(waits) = self.lines.get_mut(thread) else { return };
+        match waits.stands {
             Stands::Ready(turn) => drop(self.ready.remove(&turn)),
             Stands::Later(at) => drop(self.later.remove(&at)),
             Stands::Apart => {}
         }
-        let Some((first_at, first)) = line.posts.first_key_value() else {
+        let Some((&(lane, place), first)) = waits.posts.first_key_value() else {
             self.lines.remove(thread);
             return;
         };
-        let (lane, place) = *first_at;
         if first.not_before > now {
-            line.stands = Stands::Later((first.not_before, place));
+            waits.stands = Stands::Later((first.not_before, place));
             self.later.insert((first.not_before, place), thread.clone());
         } else {
             let turn = (lane, self.served.last(thread), place);
-            line.stands = Stands::Ready(turn);
+            waits.stands = Stands::Ready(turn);
             self.ready.insert(turn, thread.clone());
         }
     }

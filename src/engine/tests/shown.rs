@@ -22,9 +22,9 @@ fn says(signal: &SignalId, text: &str) -> Outgoing {
 }
 
 /// Asks for a change and returns the asking signal, the plan, the card's id and its parts.
-async fn with_card(play: &mut Play) -> (SignalId, PlanId, String, Vec<EventId>) {
-    let signal = play.say("main", "restart nginx").await;
-    let (id, card, parts) = play.delivered().await;
+async fn with_card(bed: &mut Play) -> (SignalId, PlanId, String, Vec<EventId>) {
+    let signal = bed.say("main", "restart nginx").await;
+    let (id, card, parts) = bed.delivered().await;
     let plan = card.blocks.iter().find_map(|block| match block {
         Block::Card { plan, .. } => Some(plan.clone()),
         _ => None,
@@ -33,20 +33,20 @@ async fn with_card(play: &mut Play) -> (SignalId, PlanId, String, Vec<EventId>) 
 }
 
 /// What the core would say: from now on the card shows this.
-async fn redraw(play: &Play, asked: &SignalId, plan: &PlanId, faces: &[&str]) {
+async fn redraw(bed: &Play, asked: &SignalId, plan: &PlanId, faces: &[&str]) {
     let (_, jobs) = Handle::new(1);
-    let mut worker = Worker::new(Arc::clone(&play.engine), thread_key("main"), jobs);
+    let mut worker = Worker::new(Arc::clone(&bed.engine), thread_key("main"), jobs);
     worker.current = Some(Signal { id: asked.clone(), ..signal("e1", "ann", "restart nginx") });
     for face in faces {
-        let message = play.engine.world.reissue(says(asked, face)).expect("it may leave");
+        let message = bed.engine.world.reissue(says(asked, face)).expect("it may leave");
         let effects = vec![Effect::Redraw { plan: plan.clone(), message }];
-        assert!(worker.perform(effects, play.engine.clock.now()).await.is_none());
+        assert!(worker.perform(effects, bed.engine.clock.now()).await.is_none());
     }
 }
 
-async fn edited(play: &mut Play) -> (String, String, Vec<EventId>) {
+async fn edited(bed: &mut Play) -> (String, String, Vec<EventId>) {
     loop {
-        match play.next().await {
+        match bed.next().await {
             Seen::Edited { id, message, parts } => return (id, plain(&message), parts),
             Seen::Answered(_) => {}
             other => panic!("{other:?}"),
@@ -54,9 +54,9 @@ async fn edited(play: &mut Play) -> (String, String, Vec<EventId>) {
     }
 }
 
-async fn until_shown(play: &Play) {
+async fn until_shown(bed: &Play) {
     let shown = async {
-        while !play.engine.store.cards_to_show().await.expect("readable").is_empty() {
+        while !bed.engine.store.cards_to_show().await.expect("readable").is_empty() {
             tokio::task::yield_now().await;
         }
     };
@@ -69,127 +69,127 @@ fn editing() -> Script {
 
 #[tokio::test]
 async fn a_card_shows_what_became_of_its_plan_and_is_tried_until_it_does() {
-    let mut play = Play::start(editing()).await;
-    let (asked, plan, id, parts) = with_card(&mut play).await;
+    let mut bed = Play::start(editing()).await;
+    let (asked, plan, id, parts) = with_card(&mut bed).await;
     let trouble = [Delivery::Retryable("down".to_owned()), Delivery::RetryAfter(10)];
-    play.ends.script.lock().expect("no panic").edited.extend(trouble);
-    redraw(&play, &asked, &plan, &["decided"]).await;
+    bed.ends.script.lock().expect("no panic").edited.extend(trouble);
+    redraw(&bed, &asked, &plan, &["decided"]).await;
     for _ in 0..3 {
-        assert_eq!(edited(&mut play).await, (id.clone(), "decided\n".to_owned(), parts.clone()));
+        assert_eq!(edited(&mut bed).await, (id.clone(), "decided\n".to_owned(), parts.clone()));
     }
-    until_shown(&play).await;
-    redraw(&play, &asked, &plan, &["decided"]).await;
-    until_shown(&play).await;
-    redraw(&play, &asked, &plan, &["done"]).await;
-    assert_eq!(edited(&mut play).await.1, "done\n", "what it shows already is not shown again");
-    play.stopped().await;
+    until_shown(&bed).await;
+    redraw(&bed, &asked, &plan, &["decided"]).await;
+    until_shown(&bed).await;
+    redraw(&bed, &asked, &plan, &["done"]).await;
+    assert_eq!(edited(&mut bed).await.1, "done\n", "what it shows already is not shown again");
+    bed.stopped().await;
 }
 
 #[tokio::test]
 async fn of_many_faces_only_the_latest_is_shown_and_a_restart_takes_it_up() {
-    let mut play = Play::start(editing()).await;
-    let (asked, plan, id, parts) = with_card(&mut play).await;
+    let mut bed = Play::start(editing()).await;
+    let (asked, plan, id, parts) = with_card(&mut bed).await;
     // The first is refused for long; what comes meanwhile is not shown one by one.
-    play.ends.script.lock().expect("no panic").edited.push_back(Delivery::RetryAfter(60_000));
-    redraw(&play, &asked, &plan, &["approved"]).await;
-    assert_eq!(edited(&mut play).await.1, "approved\n");
-    redraw(&play, &asked, &plan, &["executing", "unverified", "verified"]).await;
-    let (_, directory) = play.stopped().await;
-    let mut play = Play::start_in(directory, editing(), Vec::new()).await;
-    assert_eq!(edited(&mut play).await, (id, "verified\n".to_owned(), parts));
-    until_shown(&play).await;
-    play.stopped().await;
+    bed.ends.script.lock().expect("no panic").edited.push_back(Delivery::RetryAfter(60_000));
+    redraw(&bed, &asked, &plan, &["approved"]).await;
+    assert_eq!(edited(&mut bed).await.1, "approved\n");
+    redraw(&bed, &asked, &plan, &["executing", "unverified", "verified"]).await;
+    let (_, directory) = bed.stopped().await;
+    let mut bed = Play::start_in(directory, editing(), Vec::new()).await;
+    assert_eq!(edited(&mut bed).await, (id, "verified\n".to_owned(), parts));
+    until_shown(&bed).await;
+    bed.stopped().await;
 }
 
 #[tokio::test]
 async fn a_card_that_is_not_out_is_redrawn_once_it_is_and_without_an_editor_never() {
-    let mut play = Play::start(editing()).await;
+    let mut bed = Play::start(editing()).await;
     // Not out for a while, and the next one never.
-    play.ends.script.lock().expect("no panic").deliveries.push_back(Delivery::RetryAfter(300));
-    let (asked, plan, id, none) = with_card(&mut play).await;
+    bed.ends.script.lock().expect("no panic").deliveries.push_back(Delivery::RetryAfter(300));
+    let (asked, plan, id, none) = with_card(&mut bed).await;
     assert!(none.is_empty());
-    redraw(&play, &asked, &plan, &["withdrawn"]).await;
-    let (again, _, parts) = play.delivered().await;
+    redraw(&bed, &asked, &plan, &["withdrawn"]).await;
+    let (again, _, parts) = bed.delivered().await;
     assert_eq!(again, id);
-    assert_eq!(edited(&mut play).await, (id, "withdrawn\n".to_owned(), parts));
-    until_shown(&play).await;
-    play.stopped().await;
+    assert_eq!(edited(&mut bed).await, (id, "withdrawn\n".to_owned(), parts));
+    until_shown(&bed).await;
+    bed.stopped().await;
 
-    let mut play = Play::start(Script::default()).await;
-    let (asked, plan, ..) = with_card(&mut play).await;
-    redraw(&play, &asked, &plan, &["decided"]).await;
-    until_shown(&play).await;
-    let ran = play.stopped().await;
+    let mut bed = Play::start(Script::default()).await;
+    let (asked, plan, ..) = with_card(&mut bed).await;
+    redraw(&bed, &asked, &plan, &["decided"]).await;
+    until_shown(&bed).await;
+    let ran = bed.stopped().await;
     drop(ran);
 }
 
 /// A question that hangs until it is let go, and that was asked so long ago that somebody wonders.
-async fn hanging(play: &mut Play) -> Signal {
-    let id = play.say("main", "show file /x").await;
+async fn hanging(bed: &mut Play) -> Signal {
+    let id = bed.say("main", "show file /x").await;
     let asked = signal("e1", "ann", "show file /x");
     Signal { id, received_at: Wall(0), ..asked }
 }
 
-fn progress(play: &Play, asked: &Signal, text: &str) {
-    let message = play.engine.world.reissue(says(&asked.id, text)).expect("it may leave");
-    play.engine.show_progress(asked, &message);
+fn progress(bed: &Play, asked: &Signal, text: &str) {
+    let message = bed.engine.world.reissue(says(&asked.id, text)).expect("it may leave");
+    bed.engine.show_progress(asked, &message);
 }
 
 #[tokio::test]
 async fn progress_is_one_message_that_changes_and_goes_when_the_answer_is_out() {
-    let mut play = Play::start(editing()).await;
-    let asked = hanging(&mut play).await;
-    progress(&play, &asked, "reading /x");
-    let (id, shown, parts) = play.delivered().await;
+    let mut bed = Play::start(editing()).await;
+    let asked = hanging(&mut bed).await;
+    progress(&bed, &asked, "reading /x");
+    let (id, shown, parts) = bed.delivered().await;
     assert_eq!((plain(&shown).as_str(), id.len()), ("reading /x\n", 32));
-    progress(&play, &asked, "reading /x");
-    progress(&play, &asked, "verifying");
+    progress(&bed, &asked, "reading /x");
+    progress(&bed, &asked, "verifying");
     assert_eq!(
-        edited(&mut play).await,
+        edited(&mut bed).await,
         (id, "verifying\n".to_owned(), parts.clone()),
         "the same text is not sent again"
     );
-    play.go.notify_one();
-    let (_, answer, _) = play.delivered().await;
+    bed.go.notify_one();
+    let (_, answer, _) = bed.delivered().await;
     assert_eq!(plain(&answer), "There is nothing to show.\n", "the answer is a message of its own");
-    play.answered(&asked.id).await;
-    assert_eq!(play.next().await, Seen::TakenBack(parts));
-    play.stopped().await;
+    bed.answered(&asked.id).await;
+    assert_eq!(bed.next().await, Seen::TakenBack(parts));
+    bed.stopped().await;
 }
 
 #[tokio::test]
 async fn progress_is_not_shown_of_what_is_answered_soon_nor_where_nothing_can_be_put_right() {
-    let mut play = Play::start(editing()).await;
-    let soon = Signal { received_at: crate::clock::wall_now(), ..hanging(&mut play).await };
-    progress(&play, &soon, "reading /x");
-    play.go.notify_one();
-    let (_, answer, _) = play.delivered().await;
+    let mut bed = Play::start(editing()).await;
+    let soon = Signal { received_at: crate::clock::wall_now(), ..hanging(&mut bed).await };
+    progress(&bed, &soon, "reading /x");
+    bed.go.notify_one();
+    let (_, answer, _) = bed.delivered().await;
     assert_eq!(plain(&answer), "There is nothing to show.\n");
-    play.answered(&soon.id).await;
-    let (_, directory) = play.stopped().await;
+    bed.answered(&soon.id).await;
+    let (_, directory) = bed.stopped().await;
 
-    let mut play = Play::start_in(directory, Script::default(), Vec::new()).await;
-    let id = play.say("other", "show file /x").await;
+    let mut bed = Play::start_in(directory, Script::default(), Vec::new()).await;
+    let id = bed.say("other", "show file /x").await;
     let asked = Signal { id, received_at: Wall(0), thread: thread_key("other"), ..signal("e1", "ann", "") };
-    progress(&play, &asked, "reading /x");
-    play.go.notify_one();
-    let (_, answer, _) = play.delivered().await;
+    progress(&bed, &asked, "reading /x");
+    bed.go.notify_one();
+    let (_, answer, _) = bed.delivered().await;
     assert_eq!(plain(&answer), "There is nothing to show.\n");
-    play.stopped().await;
+    bed.stopped().await;
 }
 
 #[tokio::test]
 async fn progress_that_the_platform_does_not_take_keeps_no_answer_back() {
-    let mut play = Play::start(editing()).await;
-    let asked = hanging(&mut play).await;
-    play.ends.script.lock().expect("no panic").deliveries.push_back(Delivery::Permanent("no".to_owned()));
-    progress(&play, &asked, "reading /x");
-    play.delivered().await;
-    progress(&play, &asked, "verifying");
-    play.go.notify_one();
-    let (_, answer, _) = play.delivered().await;
+    let mut bed = Play::start(editing()).await;
+    let asked = hanging(&mut bed).await;
+    bed.ends.script.lock().expect("no panic").deliveries.push_back(Delivery::Permanent("no".to_owned()));
+    progress(&bed, &asked, "reading /x");
+    bed.delivered().await;
+    progress(&bed, &asked, "verifying");
+    bed.go.notify_one();
+    let (_, answer, _) = bed.delivered().await;
     assert_eq!(plain(&answer), "There is nothing to show.\n");
-    play.answered(&asked.id).await;
-    let (_, directory) = play.stopped().await;
+    bed.answered(&asked.id).await;
+    let (_, directory) = bed.stopped().await;
     drop(directory);
 }

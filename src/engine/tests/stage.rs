@@ -2,7 +2,6 @@
 //! it is told to, and writes down whatever it is given.
 
 use countersign_core::port::{Condition, Editor, Outgoing, Pace, Touch};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::*;
 
@@ -38,7 +37,7 @@ pub(super) struct Stage {
     name: &'static str,
     orders: tokio::sync::Mutex<mpsc::Receiver<Order>>,
     admitted: mpsc::Sender<Admission>,
-    seen: UnboundedSender<Seen>,
+    seen: mpsc::Sender<Seen>,
     script: Arc<Mutex<Script>>,
     sent: Mutex<u32>,
 }
@@ -47,7 +46,7 @@ pub(super) struct Stage {
 pub(super) struct Ends {
     pub orders: mpsc::Sender<Order>,
     pub admitted: mpsc::Receiver<Admission>,
-    pub seen: UnboundedReceiver<Seen>,
+    pub seen: mpsc::Receiver<Seen>,
     pub script: Arc<Mutex<Script>>,
 }
 
@@ -55,7 +54,7 @@ impl Stage {
     pub(super) fn new(name: &'static str, script: Script) -> (Arc<Self>, Ends) {
         let (orders, to_hear) = mpsc::channel(100);
         let (admitting, admitted) = mpsc::channel(100);
-        let (seeing, seen) = unbounded_channel();
+        let (seeing, seen) = mpsc::channel(1000);
         let script = Arc::new(Mutex::new(script));
         let orders_of = tokio::sync::Mutex::new(to_hear);
         let (told, sent) = (Arc::clone(&script), Mutex::default());
@@ -76,7 +75,7 @@ impl Stage {
 
     fn saw(&self, seen: Seen) {
         // A test that has seen enough may be over.
-        let _nobody_looks = self.seen.send(seen);
+        let _nobody_looks = self.seen.try_send(seen);
     }
 }
 
@@ -159,7 +158,7 @@ pub(super) struct Play {
     pub engine: Arc<Engine>,
     pub go: Arc<Notify>,
     pub ends: Ends,
-    pub told: UnboundedReceiver<String>,
+    pub told: mpsc::Receiver<String>,
     running: tokio::task::JoinHandle<anyhow::Result<Ran>>,
     stop: CancellationToken,
     directory: tempfile::TempDir,
@@ -179,8 +178,8 @@ impl Play {
         let (stage, ends) = Stage::new("test", script);
         let go = Arc::new(Notify::new());
         let tools = Arc::new(Lab { go: Arc::clone(&go) });
-        let (telling, told) = unbounded_channel();
-        let tell = Box::new(move |line: &str| telling.send(line.to_owned()).unwrap_or_default());
+        let (telling, told) = mpsc::channel(1000);
+        let tell = Box::new(move |line: &str| telling.try_send(line.to_owned()).unwrap_or_default());
         let adapters = others.into_iter().chain([stage as Arc<dyn Adapter>]).collect();
         let engine = Engine::new(Parts { store, world: world(), tools, adapters, queue_max: 10, watch: None, tell });
         let (running, stop) = (Arc::clone(&engine), CancellationToken::new());
