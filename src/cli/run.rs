@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use countersign_core::env::SpokeStatus;
 use countersign_core::port::Ended;
+use countersign_core::signal::Platform;
 use tokio_util::sync::CancellationToken;
 
 use super::policy::HOW_TO_BEGIN;
@@ -100,7 +101,10 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let following = tokio::spawn(access.clone().follow_files());
     let spokes_view = Box::new(move || health.health().into_iter().map(status).collect());
     let world = prepared.setup.world(Box::new(access.clone()), Box::new(access), spokes_view);
-    let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max, watch });
+    let mask = Arc::clone(&prepared.setup.mask);
+    let tell = Box::new(move |line: &str| super::say(&format!("countersign: {}", mask.apply(line))));
+    let tools = Arc::clone(&spokes) as _;
+    let engine = Engine::new(Parts { store, world, tools, adapters, queue_max, watch, tell });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
     let ended = engine.run(stop).await;
@@ -110,12 +114,25 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     if let Some(line) = ran.left.and_then(still_open) {
         super::say(&line);
     }
-    for (platform, ended) in ran.ends {
-        if let Ended::Failed(reason) | Ended::Refused(reason) = ended {
-            return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}")));
+    what_ended(ran.ends)
+}
+
+/// Whether the run ended well. A platform that has to be mended was named at once; where nothing but such platforms was
+/// there, the bot could do nothing at all.
+fn what_ended(ends: Vec<(Platform, Ended)>) -> Result<(), Failed> {
+    let mut refused = Vec::new();
+    for (platform, ended) in ends {
+        match ended {
+            Ended::InputOver | Ended::Stopped => return Ok(()),
+            // The engine starts it again; it does not end so.
+            Ended::Failed(reason) => return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}"))),
+            Ended::Refused(reason) => refused.push(format!("{platform}: {reason}")),
         }
     }
-    Ok(())
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(Failed::Usage(anyhow::anyhow!("no platform can go on; {}", refused.join("; "))))
 }
 
 /// What is said at the start where a chat platform is on and no person is known (AC-22). The console needs no word of it:
@@ -232,6 +249,22 @@ mod tests {
             how_to_begin(true, &file("a.toml"), 0).unwrap_or_default(),
             @"The access file a.toml names no people: nobody is known on a chat platform. To begin, add the first administrator to it, as in README.md (“Who may what”)."
         );
+    }
+
+    #[test]
+    fn a_bot_whose_platforms_all_have_to_be_mended_is_misconfigured() {
+        let end = |name: &str, ended: Ended| (Platform::new(name), ended);
+        let refused = |why: &str| Ended::Refused(why.to_owned());
+        let none_left = what_ended(vec![end("a", refused("its token is wrong")), end("b", refused("two of it run"))]);
+        match none_left {
+            Err(Failed::Usage(error)) => {
+                insta::assert_snapshot!(error, @"no platform can go on; a: its token is wrong; b: two of it run");
+            }
+            _ => panic!("it is the configuration"),
+        }
+        for fine in [Ended::InputOver, Ended::Stopped] {
+            assert!(what_ended(vec![end("a", refused("its token is wrong")), end("b", fine)]).is_ok());
+        }
     }
 
     #[test]
