@@ -146,7 +146,7 @@ fn signal(id: &str, thread: ThreadKey, at: i64) -> Signal {
 }
 
 fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
-    NewPost { id: id.to_owned(), n, to, lane, body: format!("{{\"post\":\"{id}\"}}") }
+    NewPost { id: id.to_owned(), n, to, lane, body: format!("{{\"post\":\"{id}\"}}"), plan: None }
 }
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
@@ -157,6 +157,7 @@ fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
         audit: Vec::new(),
         plans: Vec::new(),
         posts,
+        redraws: Vec::new(),
         uses: Vec::new(),
         ending: None,
         kept: None,

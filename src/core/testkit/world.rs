@@ -386,6 +386,7 @@ impl World {
             mask: &self.mask,
             commands: &self.commands,
             spokes: &[],
+            platforms: &[],
             allowances: &self.allowances,
         }
     }
