@@ -207,7 +207,7 @@ pub(crate) const fn no_preview() -> LinkPreviewOptions {
     }
 }
 
-fn markup(keyboard: &Keyboard) -> InlineKeyboardMarkup {
+pub(crate) fn markup(keyboard: &Keyboard) -> InlineKeyboardMarkup {
     let rows = keyboard
         .0
         .iter()

@@ -11,8 +11,8 @@ use super::{table, value};
 pub(super) struct Drawing {
     /// Whether there is room for any width, as in a file.
     pub(super) wide: bool,
-    /// Whether it is a plan's card: each of its characters is then shown as it is.
-    pub(super) is_card: bool,
+    /// Whether each character of prose is shown as it is, as on a plan's card.
+    pub(super) verbatim: bool,
 }
 
 /// A block as lines. `at` is its position in the message.
@@ -30,7 +30,7 @@ pub(super) fn lines(at: usize, block: &Block, drawing: Drawing) -> Vec<Line> {
 /// A line of prose, in which the core writes `words to type` between backticks. In a file they stay, and on a card nothing
 /// is read into what it shows.
 fn words(line: &str, drawing: Drawing) -> Vec<Span> {
-    if drawing.wide || drawing.is_card {
+    if drawing.wide || drawing.verbatim {
         return vec![Span::new(Style::Plain, line)];
     }
     let mut spans = Vec::new();

@@ -28,13 +28,15 @@ pub(crate) struct Button {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Keyboard(pub(crate) Vec<Vec<Button>>);
 
-/// A keyboard that Telegram would refuse. The message is then not sent: without its buttons it would be another one.
+/// What Telegram would refuse. The message is then not sent: without its buttons, or in part, it would be another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// The id of the outbox row is too long for a button.
     Data(String),
     /// There are too many.
     Buttons(usize),
+    /// It does not fit into the messages whose place it is to take.
+    Place(usize),
 }
 
 impl fmt::Display for Unfit {
@@ -43,6 +45,7 @@ impl fmt::Display for Unfit {
             Self::Data(data) => {
                 write!(f, "the button data `{data}` has {} bytes, and Telegram takes {DATA_BYTES_MAX}", data.len())
             }
+            Self::Place(parts) => write!(f, "it is longer than what it takes the place of, which has {parts} parts"),
             Self::Buttons(count) => write!(f, "it has {count} buttons, and Telegram takes {BUTTONS_MAX}"),
         }
     }

@@ -10,7 +10,7 @@ mod pack;
 mod table;
 mod value;
 
-use countersign_core::port::{Block, Mark, Outgoing};
+use countersign_core::port::{Block, Lane, Mark, Outgoing};
 
 use self::block::Drawing;
 use self::line::Line;
@@ -66,29 +66,47 @@ impl Text {
 /// where it was. `post` is the id of its outbox row: a button carries it back. No I/O.
 pub(crate) fn message(message: &Outgoing, post: &str) -> Result<Vec<Part>, Unfit> {
     let keyboard = keyboard::keyboard(&message.blocks, post)?;
-    let is_card = is_card(message);
-    let texts = pack::pack(whole(message, Drawing { wide: false, is_card }));
-    if texts.len() <= PARTS_MAX || is_card {
-        return Ok(messages(&texts, keyboard));
+    if is_lasting(message) {
+        return Ok(parts(&pack::pack(whole(message, LASTING), pack::SPARING), keyboard));
+    }
+    let texts = pack::pack(whole(message, Drawing { wide: false, verbatim: false }), pack::FULL);
+    if texts.len() <= PARTS_MAX {
+        return Ok(parts(&texts, keyboard));
     }
     let document = document(message);
-    let mut parts = messages(&pack::pack(announced(message, &document)), keyboard);
+    let mut parts = parts(&pack::pack(announced(message, &document), pack::FULL), keyboard);
     parts.push(Part::Document { name: DOCUMENT_NAME.to_owned(), bytes: document.into_bytes() });
     Ok(parts)
 }
 
-fn is_card(message: &Outgoing) -> bool {
-    message.blocks.iter().any(|block| matches!(block, Block::Card { .. }))
+/// A message that takes the place of one that was delivered in so many parts, as at most as many texts. A card that has
+/// grown too long for its place is an error: it must not be decided, or be said to be decided, by half of it. No I/O.
+pub(crate) fn in_place(message: &Outgoing, post: &str, places: usize) -> Result<Vec<Text>, Unfit> {
+    let keyboard = keyboard::keyboard(&message.blocks, post)?;
+    let fitted = pack::fit(whole(message, LASTING), places).ok_or(Unfit::Place(places))?;
+    Ok(texts(&fitted, keyboard))
 }
 
-/// Each text as a message, with the keyboard on the last.
-fn messages(texts: &[Vec<Line>], keyboard: Option<Keyboard>) -> Vec<Part> {
-    let mut parts: Vec<Text> =
-        texts.iter().map(|lines| Text { html: line::html(lines), plain: line::plain(lines), keyboard: None }).collect();
-    if let Some(last) = parts.last_mut() {
+/// How a message is drawn that stays in its place and says more later: whole and as it is.
+const LASTING: Drawing = Drawing { wide: false, verbatim: true };
+
+/// Whether a message will have others in its place: a plan's card, and progress.
+fn is_lasting(message: &Outgoing) -> bool {
+    message.lane == Lane::Progress || message.blocks.iter().any(|block| matches!(block, Block::Card { .. }))
+}
+
+fn parts(drawn: &[Vec<Line>], keyboard: Option<Keyboard>) -> Vec<Part> {
+    texts(drawn, keyboard).into_iter().map(Part::Message).collect()
+}
+
+/// Each as a text, with the keyboard on the last.
+fn texts(drawn: &[Vec<Line>], keyboard: Option<Keyboard>) -> Vec<Text> {
+    let text = |lines: &Vec<Line>| Text { html: line::html(lines), plain: line::plain(lines), keyboard: None };
+    let mut texts: Vec<Text> = drawn.iter().map(text).collect();
+    if let Some(last) = texts.last_mut() {
         last.keyboard = keyboard;
     }
-    parts.into_iter().map(Part::Message).collect()
+    texts
 }
 
 /// All of a message as lines, the mark first.
@@ -102,11 +120,12 @@ fn whole(message: &Outgoing, drawing: Drawing) -> Vec<Line> {
 fn marked(message: &Outgoing, mut lines: Vec<Line>) -> Vec<Line> {
     let (emoji, word) = mark(message.mark);
     let starts_with_text = matches!(message.blocks.first(), Some(Block::Text { .. }));
+    let is_blank = lines.iter().all(|line| line.text().trim().is_empty());
     match lines.first_mut() {
         Some(first) if starts_with_text && !emoji.is_empty() => first.lead(&format!("{emoji} ")),
         Some(_) | None if !emoji.is_empty() => lines.insert(0, Line::plain(&format!("{emoji} {word}"))),
-        Some(_) => {}
-        None => lines.push(Line::plain("(nothing to show)")),
+        Some(_) if !is_blank => {}
+        Some(_) | None => lines.push(Line::plain("(nothing to show)")),
     }
     lines
 }
@@ -123,7 +142,7 @@ const fn mark(mark: Mark) -> (&'static str, &'static str) {
 
 /// The whole message as a text of its own, as wide as it likes to be.
 fn document(message: &Outgoing) -> String {
-    line::text(&whole(message, Drawing { wide: true, is_card: false }))
+    line::text(&whole(message, Drawing { wide: true, verbatim: false }))
 }
 
 /// What is said in the place of a message that is too long: its first line, how long it is, and what can be picked.
@@ -143,7 +162,7 @@ fn announced(message: &Outgoing, document: &str) -> Vec<Line> {
         size(document.len()),
     );
     let mut body: Vec<Line> = title.into_iter().chain([Line::plain(&length)]).collect();
-    let drawing = Drawing { wide: false, is_card: false };
+    let drawing = Drawing { wide: false, verbatim: false };
     let choices = message.blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Choices { .. }));
     body.extend(choices.flat_map(|(at, block)| block::lines(at, block, drawing)));
     marked(message, body)

@@ -12,11 +12,15 @@ const REPEAT_UNITS: usize = super::REPEAT.len() + 1;
 /// The most spans of markup that are used in a message: Telegram ignores those after the hundredth, and finds some itself.
 const ENTITIES_MAX: usize = 80;
 
-const ROOM: Cost = Cost { units: UNITS_MAX - REPEAT_UNITS, entities: ENTITIES_MAX };
+/// A message that nothing will take the place of.
+pub(super) const FULL: Cost = Cost { units: UNITS_MAX - REPEAT_UNITS, entities: ENTITIES_MAX };
 
-/// The lines as messages, in order, at least one. A message of nothing but blank lines is left out: Telegram takes none.
-pub(super) fn pack(lines: Vec<Line>) -> Vec<Vec<Line>> {
-    let mut packer = Packer::default();
+/// A message that will say more later, where it stands: a card says at its end what became of it.
+pub(super) const SPARING: Cost = Cost { units: FULL.units - 600, entities: FULL.entities - 10 };
+
+/// The lines as messages, in order. A message of nothing but blank lines is left out: Telegram takes none.
+pub(super) fn pack(lines: Vec<Line>, room: Cost) -> Vec<Vec<Line>> {
+    let mut packer = Packer { room, full: Vec::new(), open: Vec::new(), used: Cost::default() };
     for line in lines {
         packer.put(line);
     }
@@ -24,8 +28,23 @@ pub(super) fn pack(lines: Vec<Line>) -> Vec<Vec<Line>> {
     packer.full
 }
 
-#[derive(Default)]
+/// The lines in this many messages that are there already: what is too much for the last of them is added to it as far as
+/// there is room. None where there is not enough.
+pub(super) fn fit(lines: Vec<Line>, places: usize) -> Option<Vec<Vec<Line>>> {
+    let mut texts = pack(lines, SPARING);
+    let beyond = texts.split_off(places.min(texts.len()));
+    if beyond.is_empty() {
+        return Some(texts);
+    }
+    let last = texts.pop()?;
+    let mut joined = pack(last.into_iter().chain(beyond.into_iter().flatten()).collect(), FULL);
+    let last = joined.pop().filter(|_| joined.is_empty())?;
+    texts.push(last);
+    Some(texts)
+}
+
 struct Packer {
+    room: Cost,
     full: Vec<Vec<Line>>,
     open: Vec<Line>,
     used: Cost,
@@ -33,12 +52,12 @@ struct Packer {
 
 impl Packer {
     fn put(&mut self, mut line: Line) {
-        if !self.used.plus(self.cost(&line)).fits(ROOM) {
+        if !self.used.plus(self.cost(&line)).fits(self.room) {
             self.turn();
         }
-        while !self.cost(&line).fits(ROOM) {
+        while !self.cost(&line).fits(self.room) {
             let fence = usize::from(line.fence.is_some());
-            let (head, tail) = line.cut(Cost { units: ROOM.units, entities: ROOM.entities - fence });
+            let (head, tail) = line.cut(Cost { units: self.room.units, entities: self.room.entities - fence });
             self.add(head);
             self.turn();
             line = tail;

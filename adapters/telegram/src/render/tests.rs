@@ -114,6 +114,7 @@ fn each_mark_has_its_sign() {
     <pre>exit 1</pre>
     ");
     assert_eq!(drawn(Mark::Plain, vec![]), "(nothing to show)");
+    assert_eq!(drawn(Mark::Plain, vec![text("\n \n")]).trim(), "(nothing to show)");
     assert_eq!(drawn(Mark::Failed, vec![]), "❌ Failed");
 }
 
@@ -285,6 +286,21 @@ fn a_card_is_never_a_file_and_its_buttons_stand_on_its_last_message() {
         .collect();
     assert_eq!(keyboards.iter().filter(|has| **has).count(), 1);
     assert_eq!(keyboards.last(), Some(&true));
+}
+
+#[test]
+fn a_card_of_any_length_has_room_for_what_became_of_it() {
+    for lines in (1..200).step_by(3) {
+        let plan = || vec![text("Countersign this?"), code(&many(lines, "+ of what is written, all of it"))];
+        let card: Vec<Block> = plan().into_iter().chain([end_of_card(&BOTH)]).collect();
+        let places = parts(Mark::Question, card).len();
+        let said = format!("Refused by somebody: {}", "because ".repeat(40));
+        let decided = outgoing(Mark::Refused, plan().into_iter().chain([text(&said)]).collect());
+        let texts = in_place(&decided, POST, places).expect("there is room");
+        let shown = texts.iter().map(|text| text.plain.as_str()).collect::<Vec<_>>().join("\n");
+        assert_eq!(shown, format!("⛔ Countersign this?\n{}\n{said}", many(lines, "+ of what is written, all of it")));
+        assert!(texts.iter().all(|text| text.keyboard.is_none()));
+    }
 }
 
 #[test]

@@ -111,6 +111,20 @@ async fn the_edit_of_its_card_answers_a_press_and_takes_the_buttons() {
 }
 
 #[tokio::test]
+async fn a_card_that_still_waits_keeps_its_buttons() {
+    let table = Table::laid(Desk::new()).await;
+    let mut waiting = card(thread(table.ops, "m:1"));
+    waiting.blocks.insert(1, Block::Text { text: "1 of 2 have countersigned: Ann.".to_owned() });
+    let parts = [event(table.ops, table.card)];
+    assert_eq!(edit::edit(&table.telegram, &parts, to(&waiting)).await, Delivery::Sent(parts.to_vec()));
+    let shown = table.fake.message(table.ops, table.card).expect("it is there");
+    assert!(shown.text.contains("1 of 2") && shown.labels() == ["Approve", "Deny"], "{shown:?}");
+    let (_, event) = table.press("Deny").await;
+    assert_eq!(table.desk.touches()[0].on, Touched::Button(format!("{POST}:1")), "{event}");
+    table.hearing.stop().await;
+}
+
+#[tokio::test]
 async fn a_press_stops_spinning_when_everything_has_left() {
     let table = Table::laid(Desk::new()).await;
     let (callback, event) = table.press("Deny").await;

@@ -120,6 +120,7 @@ proptest! {
             is_sound(&text.clone().repeated())?;
         }
         let (drawn, said) = (essence(&all), essence(&source(&blocks)));
+        prop_assert!(!parts.is_empty());
         let nothing = said.is_empty() && drawn == "(nothingtoshow)";
         prop_assert!(nothing || drawn == said, "{drawn}\n{said}");
     }
