@@ -34,6 +34,8 @@ struct Prepared {
     spokes: Arc<Spokes>,
     user: OsUser,
     machine: String,
+    /// The platforms on which a role of theirs means something, as the access file was at the start.
+    role_platforms: Vec<String>,
 }
 
 /// Runs until the input is over or somebody asks to stop.
@@ -50,11 +52,11 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
     let setup = Setup::read(args)?;
     // Read here only to be refused here: before anything is made.
-    access_sources(&setup.config, &setup.registry).access(None)?;
+    let role_platforms = access_sources(&setup.config, &setup.registry).access(None)?.platforms_with_roles();
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
     let user = OsUser::of_this_process()?;
     let lock = lock_data_dir(&setup.data_dir)?;
-    Ok(Prepared { setup, lock, spokes, user, machine: machine_name() })
+    Ok(Prepared { setup, lock, spokes, user, machine: machine_name(), role_platforms })
 }
 
 async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
@@ -65,7 +67,8 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
     let head = store.audit_head().await.map_err(|error| Failed::Internal(error.into()))?;
     let left = store.plans_left().await.map_err(|error| Failed::Internal(error.into()))?;
-    let wired = wire(ConsoleWiring {
+    let has_roles = |platform: &str| prepared.role_platforms.iter().any(|one| one == platform);
+    let console = ConsoleWiring {
         audit_head: head.to_string(),
         still_open: still_open(left),
         thread: &args.thread,
@@ -74,23 +77,22 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
         machine: &prepared.machine,
         data: prepared.lock.dir(),
         session: fresh_id(),
-    });
-    let wired = wired.map_err(Failed::Usage)?;
+    };
+    let wired = wire(&prepared.setup.config, &prepared.setup.intents, has_roles, console).map_err(Failed::Usage)?;
+    if let Some(banner) = &wired.banner {
+        super::say(banner);
+    }
     let (adapters, interrupt_is_taken) = (wired.adapters.clone(), wired.interrupt_is_taken);
     let spokes = Arc::clone(&prepared.spokes);
     let queue_max = usize::try_from(prepared.setup.config.limits.queue).unwrap_or(usize::MAX);
     let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
     let health = Arc::clone(&spokes);
-    let (platform, person) = wired.console_owner.clone();
-    let access = LiveAccess::open(
-        access_sources(&prepared.setup.config, &prepared.setup.registry),
-        Some(Owner::new(platform, person)),
-    );
+    let owner = wired.console_owner.clone().map(|(platform, person)| Owner::new(platform, person));
+    let access = LiveAccess::open(access_sources(&prepared.setup.config, &prepared.setup.registry), owner);
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
     check_rates(&prepared.setup.config, &access.snapshot()).map_err(Failed::Usage)?;
-    let elsewhere = adapters.iter().any(|adapter| adapter.platform() != wired.console_owner.0);
     if let Some(line) = how_to_begin(
-        elsewhere,
+        wired.console_owner.is_none(),
         &access_sources(&prepared.setup.config, &prepared.setup.registry),
         access.snapshot().counts().0,
     ) {

@@ -32,7 +32,7 @@ const TOP_LEVEL: [&str; 10] = [
 ];
 
 /// What each inner package may depend on, and nothing else. A new entry here is a decision, not a formality.
-const DEPENDENCIES: [(&str, &str, &[&str]); 6] = [
+const DEPENDENCIES: [(&str, &str, &[&str]); 8] = [
     (
         "src/core",
         "dependencies",
@@ -67,6 +67,22 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 6] = [
         ],
     ),
     ("adapters/console", "dev-dependencies", &["insta"]),
+    (
+        "adapters/telegram",
+        "dependencies",
+        &[
+            "countersign-core",
+            "futures",
+            "reqwest",
+            "serde",
+            "serde_json",
+            "teloxide",
+            "tokio",
+            "tracing",
+            "unicode-width",
+        ],
+    ),
+    ("adapters/telegram", "dev-dependencies", &["countersign-telegram-fake", "insta", "proptest", "tokio"]),
     // Nothing of ours: a fake stands outside the bot.
     (
         "tests/fakes/telegram",

@@ -12,9 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use teloxide::requests::Payload;
 
-/// How long a call may take, from its connection to the end of its answer.
-pub(crate) const CALL: Duration = Duration::from_secs(15);
-
 /// How long a connection may take to stand.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -73,11 +70,13 @@ pub(crate) struct Api {
     client: Client,
     /// Holds the token: never shown.
     base: String,
+    /// How long a call may take, unless it says otherwise.
+    limit: Duration,
 }
 
 impl Api {
     /// The error is a sentence that names the thing and the fix. No I/O.
-    pub(crate) fn new(api_url: &str, token: &str) -> Result<Self, String> {
+    pub(crate) fn new(api_url: &str, token: &str, limit: Duration) -> Result<Self, String> {
         let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_');
         if token.is_empty() || !token.chars().all(is_token) {
             return Err("the Telegram token has characters that no token has; copy it again from @BotFather".to_owned());
@@ -93,7 +92,7 @@ impl Api {
             .tcp_nodelay(true)
             .build()
             .map_err(|error| format!("no HTTP client for Telegram: {}", reason(error)))?;
-        Ok(Self { client, base: format!("{}/bot{token}", api_url.trim_end_matches('/')) })
+        Ok(Self { client, base: format!("{}/bot{token}", api_url.trim_end_matches('/')), limit })
     }
 
     /// Calls a method and reads its result.
@@ -102,7 +101,7 @@ impl Api {
         P: Payload + Serialize + Sync,
         T: DeserializeOwned,
     {
-        read(&self.call_within(payload, CALL).await?)
+        read(&self.call_within(payload, self.limit).await?)
     }
 
     /// Calls a method that may take its time; the result as it came.
@@ -115,7 +114,7 @@ impl Api {
 
     /// Calls a method that takes a file.
     pub(crate) async fn upload<T: DeserializeOwned>(&self, method: &str, form: Form) -> Result<T, Trouble> {
-        read(&finish(self.request(method, CALL).multipart(form)).await?)
+        read(&finish(self.request(method, self.limit).multipart(form)).await?)
     }
 
     fn request(&self, method: &str, limit: Duration) -> RequestBuilder {
@@ -197,8 +196,8 @@ mod tests {
 
     #[test]
     fn a_token_or_a_server_that_cannot_be_is_refused_by_name() {
-        let error = |url, token| Api::new(url, token).err().unwrap_or_default();
-        assert_eq!(Api::new("https://api.telegram.org", "123:AB-c_d").err(), None);
+        let error = |url, token| Api::new(url, token, CONNECT).err().unwrap_or_default();
+        assert_eq!(Api::new("https://api.telegram.org", "123:AB-c_d", CONNECT).err(), None);
         let all = [error("https://a", "12 3"), error("https://a", ""), error("a.org", "1:a"), error("ftp://a", "1:a")];
         insta::assert_snapshot!(all.join("\n"), @r"
         the Telegram token has characters that no token has; copy it again from @BotFather

@@ -18,7 +18,7 @@ use crate::ids::Root;
 use crate::translate::Heard;
 
 /// How long a chat is not told again.
-const QUIET: Duration = Duration::from_secs(60);
+const QUIET: Duration = Duration::from_mins(1);
 
 const TEXT: &str =
     "I have more to do here than I can take on, so I did not take that up. Please send it again in a minute.";

@@ -17,15 +17,9 @@ use crate::rooms::note;
 use crate::take::{Taken, take};
 use crate::translate::{self, Heard, Me};
 
-/// The first pause after trouble; each further one is twice as long.
-const PAUSE_FIRST: Duration = Duration::from_secs(1);
-
-/// The longest pause that is of our own choosing.
-const PAUSE_LAST: Duration = Duration::from_secs(60);
-
 /// Hears until it is stopped, or until a person has to mend something.
 pub(crate) async fn hear(telegram: &Telegram, ingress: &dyn Ingress, stop: BoxFuture<'_, ()>) -> Ended {
-    let mut hearing = Hearing { telegram, ingress, stop, pause: PAUSE_FIRST };
+    let mut hearing = Hearing { telegram, ingress, stop, pause: telegram.timing.pause_first };
     match hearing.run().await {
         Ok(never) => match never {},
         Err(ended) => ended,
@@ -55,8 +49,7 @@ impl Hearing<'_> {
         self.register().await?;
         let mut offset = None;
         loop {
-            let wait = self.telegram.options.poll;
-            match self.unless_stopped(poll(&self.telegram.api, offset, wait)).await? {
+            match self.unless_stopped(poll(&self.telegram.api, offset, self.telegram.timing)).await? {
                 Ok(polled) => {
                     self.ingress.report(Condition::Hearing);
                     offset = self.taken(&me, polled).await?.or(offset);
@@ -102,7 +95,7 @@ impl Hearing<'_> {
         let batch = polled.iter().map(|polled| (polled.id, heard(polled))).collect();
         match take(self.telegram, self.ingress, batch).await {
             Taken::All => {
-                self.pause = PAUSE_FIRST;
+                self.pause = self.telegram.timing.pause_first;
                 Ok(next)
             }
             Taken::Before(update, error) => {
@@ -130,7 +123,7 @@ impl Hearing<'_> {
         let pause = self.pause.max(at_least);
         let again_in_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         self.ingress.report(Condition::Trouble { what, again_in_ms });
-        self.pause = (self.pause * 2).min(PAUSE_LAST);
+        self.pause = (self.pause * 2).min(self.telegram.timing.pause_last);
         self.unless_stopped(tokio::time::sleep(pause)).await
     }
 

@@ -45,22 +45,20 @@ pub struct Limits {
     pub per_second: u32,
     /// Messages a second in a chat.
     pub chat_per_second: u32,
-    /// Messages a minute in a group.
+    /// Messages a minute in a group. Edits count like messages.
     pub group_per_minute: u32,
-    /// Milliseconds between two edits of a message in a group. In a private chat, `chat_per_second` counts.
-    pub group_edit_every_ms: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { per_second: 30, chat_per_second: 1, group_per_minute: 20, group_edit_every_ms: 3000 }
+        Self { per_second: 30, chat_per_second: 1, group_per_minute: 20 }
     }
 }
 
 /// What the shell knows of the bot.
 #[derive(Clone)]
 pub struct Options {
-    /// From @BotFather. Never shown.
+    /// From `@BotFather`. Never shown.
     pub token: String,
     /// The server of the Bot API, `https://api.telegram.org` or one's own.
     pub api_url: String,
@@ -68,8 +66,6 @@ pub struct Options {
     pub commands: Vec<Command>,
     /// How fast it may talk.
     pub limits: Limits,
-    /// How long Telegram holds a poll that has nothing to tell.
-    pub poll: Duration,
     /// Whether any role of Telegram means anything to the access file. If so, it is asked for with each message to the bot in
     /// a group, which costs a call.
     pub platform_roles: bool,
@@ -83,15 +79,41 @@ impl Options {
             api_url: "https://api.telegram.org".to_owned(),
             commands: Vec::new(),
             limits: Limits::default(),
-            poll: Duration::from_secs(50),
             platform_roles: false,
         }
     }
 }
 
+/// How long things take.
+#[derive(Clone, Copy, Debug)]
+struct Timing {
+    /// How long Telegram holds a poll that has nothing to tell.
+    poll: Duration,
+    /// How much longer its connection may be silent before it is given up.
+    grace: Duration,
+    /// How long any other call may take, from its connection to the end of its answer.
+    call: Duration,
+    /// The first pause after trouble; each further one is twice as long.
+    pause_first: Duration,
+    /// The longest pause of our own choosing.
+    pause_last: Duration,
+    /// How long is waited where the engine has no room.
+    room: Duration,
+}
+
+const TIMING: Timing = Timing {
+    poll: Duration::from_secs(50),
+    grace: Duration::from_secs(10),
+    call: Duration::from_secs(15),
+    pause_first: Duration::from_secs(1),
+    pause_last: Duration::from_mins(1),
+    room: Duration::from_millis(200),
+};
+
 /// One bot on Telegram. Must be used inside a tokio runtime.
 pub struct Telegram {
     options: Options,
+    timing: Timing,
     command_names: Vec<String>,
     api: Arc<Api>,
     callbacks: Callbacks,
@@ -103,8 +125,13 @@ pub struct Telegram {
 impl Telegram {
     /// The error is a sentence that names what is wrong with the options, and the fix. No I/O.
     pub fn new(options: Options) -> Result<Self, String> {
-        let api = Arc::new(Api::new(&options.api_url, &options.token)?);
+        Self::timed(options, TIMING)
+    }
+
+    fn timed(options: Options, timing: Timing) -> Result<Self, String> {
+        let api = Arc::new(Api::new(&options.api_url, &options.token, timing.call)?);
         Ok(Self {
+            timing,
             command_names: options.commands.iter().map(|command| command.name.clone()).collect(),
             options,
             api,
@@ -133,16 +160,13 @@ impl Adapter for Telegram {
 
     fn pace(&self, room: &ThreadKey) -> Pace {
         let limits = self.options.limits;
-        let is_group = is_group(room);
+        let room_per_minute = if is_group(room) { limits.group_per_minute } else { 0 };
+        let apart = |time_ms: u64, times: u32| time_ms.checked_div(u64::from(times)).unwrap_or(0);
         Pace {
             per_second: limits.per_second,
             room_per_second: limits.chat_per_second,
-            room_per_minute: if is_group { limits.group_per_minute } else { 0 },
-            edit_every_ms: match limits.chat_per_second {
-                _ if is_group => limits.group_edit_every_ms,
-                0 => 0,
-                per_second => 1000 / u64::from(per_second),
-            },
+            room_per_minute,
+            edit_every_ms: apart(1000, limits.chat_per_second).max(apart(60_000, room_per_minute)),
         }
     }
 
@@ -183,3 +207,6 @@ fn letter(parcel: Parcel<'_>) -> Letter<'_> {
 fn is_group(room: &ThreadKey) -> bool {
     room.conversation.as_str().starts_with('-')
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,17 @@
 //! Long polling by hand: one `getUpdates`, each update read by itself, so that one which cannot be read does not hold up the
 //! others. Which updates are confirmed is decided in `hear`.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use teloxide::payloads::GetUpdates;
 use teloxide::types::{AllowedUpdate, Update, UpdateKind};
 
+use crate::Timing;
 use crate::api::{Api, Trouble};
 
 /// The most updates of one answer, which is also the most that Telegram gives.
 const BATCH_MAX: u8 = 100;
-
-/// How much longer than the poll its connection may be silent before it is given up.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// What is asked for. Reactions come only where the bot is an administrator, and only if asked for.
 const WANTED: [AllowedUpdate; 5] = [
@@ -33,14 +29,14 @@ pub(crate) struct Polled {
     pub(crate) update: Option<Update>,
 }
 
-/// Waits up to `wait` for updates from `offset` on; without one, from the first that is not confirmed.
-pub(crate) async fn poll(api: &Api, offset: Option<u32>, wait: Duration) -> Result<Vec<Polled>, Trouble> {
+/// Waits for updates from `offset` on; without one, from the first that is not confirmed.
+pub(crate) async fn poll(api: &Api, offset: Option<u32>, timing: Timing) -> Result<Vec<Polled>, Trouble> {
     let mut payload = GetUpdates::new();
     payload.offset = offset.map(|offset| i32::try_from(offset).unwrap_or(i32::MAX));
     payload.limit = Some(BATCH_MAX);
-    payload.timeout = Some(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX));
+    payload.timeout = Some(u32::try_from(timing.poll.as_secs()).unwrap_or(u32::MAX));
     payload.allowed_updates = Some(WANTED.to_vec());
-    let result = api.call_within(&payload, wait + GRACE).await?;
+    let result = api.call_within(&payload, timing.poll + timing.grace).await?;
     batch(&result).map_err(|error| Trouble::Lost(format!("its updates have another form: {error}")))
 }
 

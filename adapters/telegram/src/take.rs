@@ -15,9 +15,6 @@ use crate::translate::Heard;
 /// How often a batch is tried again where the engine has no room, over all its updates.
 const AGAIN_MAX: u32 = 10;
 
-/// How long is waited before that.
-const AGAIN_AFTER: std::time::Duration = std::time::Duration::from_millis(200);
-
 /// What became of a batch.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
@@ -46,7 +43,7 @@ pub(crate) async fn take(telegram: &Telegram, ingress: &dyn Ingress, mut batch: 
     for ((id, heard), mut admission) in batch.iter().zip(admitted) {
         while admission == Ok(Admission::Busy) && again > 0 {
             again -= 1;
-            tokio::time::sleep(AGAIN_AFTER).await;
+            tokio::time::sleep(telegram.timing.room).await;
             admission = admit(ingress, heard).await;
         }
         match admission {

@@ -239,7 +239,7 @@ fn a_token_stands_in_the_environment_or_in_a_file_of_its_own() {
     for world in given {
         if cfg!(feature = "telegram") {
             let config = world.load();
-            assert_eq!(config.telegram.token.as_ref().map(super::Secret::expose), Some(token));
+            assert_eq!(config.telegram.token.as_ref().map(Secret::expose), Some(token));
             assert_eq!(config.secrets(), [token]);
         } else {
             let refused = world.refused();

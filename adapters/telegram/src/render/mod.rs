@@ -69,10 +69,10 @@ pub(crate) fn message(message: &Outgoing, post: &str) -> Result<Vec<Part>, Unfit
     let is_card = is_card(message);
     let texts = pack::pack(whole(message, Drawing { wide: false, is_card }));
     if texts.len() <= PARTS_MAX || is_card {
-        return Ok(messages(texts, keyboard));
+        return Ok(messages(&texts, keyboard));
     }
     let document = document(message);
-    let mut parts = messages(pack::pack(announced(message, &document)), keyboard);
+    let mut parts = messages(&pack::pack(announced(message, &document)), keyboard);
     parts.push(Part::Document { name: DOCUMENT_NAME.to_owned(), bytes: document.into_bytes() });
     Ok(parts)
 }
@@ -82,7 +82,7 @@ fn is_card(message: &Outgoing) -> bool {
 }
 
 /// Each text as a message, with the keyboard on the last.
-fn messages(texts: Vec<Vec<Line>>, keyboard: Option<Keyboard>) -> Vec<Part> {
+fn messages(texts: &[Vec<Line>], keyboard: Option<Keyboard>) -> Vec<Part> {
     let mut parts: Vec<Text> =
         texts.iter().map(|lines| Text { html: line::html(lines), plain: line::plain(lines), keyboard: None }).collect();
     if let Some(last) = parts.last_mut() {

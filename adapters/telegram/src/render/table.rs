@@ -47,9 +47,9 @@ fn aligned(row: &[String], columns: &[TableColumn], widths: &[usize]) -> String 
 fn list(heading: &[String], row: &[String], apart: bool) -> Vec<Line> {
     let mut cells = heading.iter().zip(row).filter(|(_, cell)| !cell.is_empty());
     let first = cells.next().map(|(_, cell)| Line::prose(vec![Span::new(Style::Bold, cell)]));
-    let rest = cells.map(|(title, cell)| match title.is_empty() {
-        true => Line::plain(cell),
-        false => Line::plain(&format!("{title}: {cell}")),
+    let rest = cells.map(|(title, cell)| {
+        let title = if title.is_empty() { String::new() } else { format!("{title}: ") };
+        Line::plain(&format!("{title}{cell}"))
     });
     apart.then(|| Line::plain("")).into_iter().chain(first).chain(rest).collect()
 }

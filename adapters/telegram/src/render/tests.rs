@@ -61,6 +61,11 @@ fn end_of_card(choices: &[CardChoice]) -> Block {
     Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec() }
 }
 
+/// So many lines, each with its number.
+fn many(lines: usize, text: &str) -> String {
+    (0..lines).map(|n| format!("{n} {text}")).collect::<Vec<_>>().join("\n")
+}
+
 const BOTH: [CardChoice; 2] = [CardChoice::Approve, CardChoice::Deny];
 
 fn parts(mark: Mark, blocks: Vec<Block>) -> Vec<Part> {
@@ -251,7 +256,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
 
 #[test]
 fn what_is_too_long_for_four_messages_is_a_file() {
-    let log: String = (0..600).map(|n| format!("{n} request served in 12 ms, status 200\n")).collect();
+    let log = many(600, "request served in 12 ms, status 200");
     let blocks = || vec![text("The last 600 lines of `/var/log/app`:"), code(&log), choices(&[("More", "")])];
     insta::assert_snapshot!(drawn(Mark::Plain, blocks()), @r"
     The last 600 lines of `/var/log/app`:
@@ -263,12 +268,12 @@ fn what_is_too_long_for_four_messages_is_a_file() {
     let parts = parts(Mark::Plain, blocks());
     let Some(Part::Document { bytes, .. }) = parts.last() else { panic!("no file: {parts:?}") };
     let document = String::from_utf8_lossy(bytes);
-    assert_eq!(document, format!("The last 600 lines of `/var/log/app`:\n{}", log.trim_end()));
+    assert_eq!(document, format!("The last 600 lines of `/var/log/app`:\n{log}"));
 }
 
 #[test]
 fn a_card_is_never_a_file_and_its_buttons_stand_on_its_last_message() {
-    let diff: String = (0..900).map(|n| format!("+line {n} of what is written\n")).collect();
+    let diff = many(900, "+ of what is written");
     let parts = parts(Mark::Question, vec![text("Countersign this?"), code(&diff), end_of_card(&BOTH)]);
     assert!(parts.len() > PARTS_MAX, "{} parts", parts.len());
     let keyboards: Vec<bool> = parts

@@ -16,10 +16,8 @@ pub(super) fn read(message: &Message, me: &Me, commands: &[String]) -> Option<(A
         return Some((Addressed::No, text.to_owned()));
     }
     if let Some(command) = command(text, entities) {
-        return Some(match command.is_ours(me, commands, is_private) {
-            true => (Addressed::Command, command.words()),
-            false => (Addressed::No, text.to_owned()),
-        });
+        let is_ours = command.is_ours(me, commands, is_private);
+        return Some(if is_ours { (Addressed::Command, command.words()) } else { (Addressed::No, text.to_owned()) });
     }
     let (rest, is_mentioned) = without_mentions(text, entities, me);
     let is_reply = place::answered(message).and_then(|answered| answered.from.as_ref());

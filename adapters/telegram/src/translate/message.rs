@@ -14,8 +14,9 @@ pub(super) fn said(message: &Message, me: &Me, commands: &[String]) -> Option<Si
 /// A change of a message. What it says now is not read.
 pub(super) fn edited(message: &Message, me: &Me) -> Option<Signal> {
     let reference = place::reference(message);
-    let date = message.edit_date().map_or(0, |date| date.timestamp());
-    signal(message, me, reference.edited(date), Addressed::No, Payload::Edited { event: reference.event() })
+    let date = message.edit_date().copied().unwrap_or_default();
+    let event = reference.edited(date.timestamp());
+    signal(message, me, event, Addressed::No, Payload::Edited { event: reference.event() })
 }
 
 /// Id, time and roles are left empty: they come later.

@@ -35,7 +35,7 @@ fn ourselves() -> Value {
 }
 
 /// A message of Ann's with its text; `more` is added or put in the place of what is there.
-fn message(chat: Value, text: &str, more: &Value) -> Value {
+fn message(chat: &Value, text: &str, more: &Value) -> Value {
     let mut message = json!({"message_id": 7, "date": 1_700_000_000, "chat": chat, "from": ann(), "text": text});
     for (key, value) in more.as_object().into_iter().flatten() {
         message[key] = value.clone();
@@ -47,21 +47,21 @@ fn entity(kind: &str, offset: usize, length: usize) -> Value {
     json!([{"type": kind, "offset": offset, "length": length}])
 }
 
-fn heard(kind: &str, body: Value) -> Heard {
+fn heard(kind: &str, body: &Value) -> Heard {
     let text = json!({"update_id": 500, kind: body}).to_string();
     let update: Update = serde_json::from_str(&text).expect("it is an update");
     super::update(&update, &me(), &["disk_usage".to_owned(), "help".to_owned()])
 }
 
-fn said(chat: Value, text: &str, more: &Value) -> Signal {
-    match heard("message", message(chat, text, more)) {
+fn said(chat: &Value, text: &str, more: &Value) -> Signal {
+    match heard("message", &message(chat, text, more)) {
         Heard::Said(signal) => signal,
         other => panic!("nothing was said: {other:?}"),
     }
 }
 
 /// How it addressed the bot, and its words.
-fn address(chat: Value, text: &str, more: &Value) -> String {
+fn address(chat: &Value, text: &str, more: &Value) -> String {
     let signal = said(chat, text, more);
     let Payload::Text { text } = signal.payload else { panic!("no text: {signal:?}") };
     format!("{:?}: {text:?}", signal.addressed)
@@ -85,16 +85,16 @@ fn who_is_addressed_and_what_is_left_of_the_text() {
     let mention = |offset| json!({"entities": entity("mention", offset, 15)});
     let named = json!({"entities": [{"type": "text_mention", "offset": 3, "length": 3, "user": ourselves()}]});
     let rows = [
-        address(private(), "  Disk usage ", &json!({})),
-        address(group(), "Disk usage", &json!({})),
-        address(group(), "@countersignbot Disk  usage", &mention(0)),
-        address(group(), "@CountersignBot: Disk usage", &mention(0)),
-        address(group(), "please @CountersignBot show /etc/Hosts", &mention(7)),
-        address(group(), "🦀 @CountersignBot hi", &mention(3)),
-        address(group(), "@CountersignBo2 hi", &mention(0)),
-        address(group(), "hi bot, how are you", &named),
-        address(group(), "@CountersignBot", &mention(0)),
-        address(group(), "@CountersignBot not marked", &json!({})),
+        address(&private(), "  Disk usage ", &json!({})),
+        address(&group(), "Disk usage", &json!({})),
+        address(&group(), "@countersignbot Disk  usage", &mention(0)),
+        address(&group(), "@CountersignBot: Disk usage", &mention(0)),
+        address(&group(), "please @CountersignBot show /etc/Hosts", &mention(7)),
+        address(&group(), "🦀 @CountersignBot hi", &mention(3)),
+        address(&group(), "@CountersignBo2 hi", &mention(0)),
+        address(&group(), "hi bot, how are you", &named),
+        address(&group(), "@CountersignBot", &mention(0)),
+        address(&group(), "@CountersignBot not marked", &json!({})),
     ];
     insta::assert_snapshot!(rows.join("\n"), @r#"
     Direct: "  Disk usage "
@@ -114,16 +114,16 @@ fn who_is_addressed_and_what_is_left_of_the_text() {
 fn commands_are_words_and_those_of_other_bots_are_not_ours() {
     let command = |length| json!({"entities": entity("bot_command", 0, length)});
     let rows = [
-        address(private(), "/disk_usage /data", &command(11)),
-        address(private(), "/start", &command(6)),
-        address(private(), "/start abc", &command(6)),
-        address(private(), "/anything else", &command(9)),
-        address(group(), "/disk_usage", &command(11)),
-        address(group(), "/anything", &command(9)),
-        address(group(), "/anything@countersignbot x", &command(24)),
-        address(group(), "/help@OtherBot", &command(14)),
-        address(private(), "/help@OtherBot", &command(14)),
-        address(group(), "see /help", &json!({"entities": entity("bot_command", 4, 5)})),
+        address(&private(), "/disk_usage /data", &command(11)),
+        address(&private(), "/start", &command(6)),
+        address(&private(), "/start abc", &command(6)),
+        address(&private(), "/anything else", &command(9)),
+        address(&group(), "/disk_usage", &command(11)),
+        address(&group(), "/anything", &command(9)),
+        address(&group(), "/anything@countersignbot x", &command(24)),
+        address(&group(), "/help@OtherBot", &command(14)),
+        address(&private(), "/help@OtherBot", &command(14)),
+        address(&group(), "see /help", &json!({"entities": entity("bot_command", 4, 5)})),
     ];
     insta::assert_snapshot!(rows.join("\n"), @r#"
     Command: "disk usage /data"
@@ -144,12 +144,12 @@ fn words_of_others_never_address_the_bot() {
     let ours = json!({"message_id": 3, "date": 1, "chat": group(), "from": ourselves(), "text": "Countersign this?"});
     let forwarded = json!({"type": "hidden_user", "sender_user_name": "Eve", "date": 1});
     let rows = [
-        address(group(), "approve 4a3f", &json!({"reply_to_message": ours})),
-        address(group(), "no", &json!({"reply_to_message": ours, "quote": {"text": "approve 4a3f", "position": 0}})),
-        address(group(), "approve 4a3f", &json!({"reply_to_message": ours, "forward_origin": forwarded})),
-        address(private(), "approve 4a3f", &json!({"forward_origin": forwarded})),
+        address(&group(), "approve 4a3f", &json!({"reply_to_message": ours})),
+        address(&group(), "no", &json!({"reply_to_message": ours, "quote": {"text": "approve 4a3f", "position": 0}})),
+        address(&group(), "approve 4a3f", &json!({"reply_to_message": ours, "forward_origin": forwarded})),
+        address(&private(), "approve 4a3f", &json!({"forward_origin": forwarded})),
         address(
-            private(),
+            &private(),
             "typed by way of a bot",
             &json!({"via_bot": {"id": 5, "is_bot": true, "first_name": "gif"}}),
         ),
@@ -169,10 +169,10 @@ fn a_caption_is_text_and_a_message_that_says_nothing_is_none() {
         "message_id": 7, "date": 1, "chat": private(), "from": ann(), "caption": "what is this",
         "photo": [{"file_id": "a", "file_unique_id": "b", "width": 1, "height": 1}],
     });
-    let Heard::Said(signal) = heard("message", photo) else { panic!("a caption says something") };
+    let Heard::Said(signal) = heard("message", &photo) else { panic!("a caption says something") };
     assert_eq!(signal.payload, Payload::Text { text: "what is this".to_owned() });
     let joined = json!({"message_id": 7, "date": 1, "chat": group(), "from": ann(), "new_chat_members": [ann()]});
-    assert_eq!(heard("message", joined), Heard::Nothing);
+    assert_eq!(heard("message", &joined), Heard::Nothing);
 }
 
 #[test]
@@ -185,15 +185,15 @@ fn each_thread_is_what_telegram_makes_of_it() {
     let chained = json!({"message_thread_id": 3, "reply_to_message": earlier});
     let public = json!({"id": GROUP, "type": "supergroup", "title": "ops", "username": "ops_for_all"});
     let rows = [
-        said(private(), "x", &json!({})),
-        said(private(), "x", &json!({"reply_to_message": earlier})),
-        said(group(), "x", &json!({})),
-        said(group(), "x", &chained),
-        said(forum(), "x", &in_topic),
-        said(forum(), "x", &formally),
-        said(forum(), "x", &json!({})),
-        said(public, "x", &json!({})),
-        said(json!({"id": -55, "type": "group", "title": "small"}), "x", &json!({})),
+        said(&private(), "x", &json!({})),
+        said(&private(), "x", &json!({"reply_to_message": earlier})),
+        said(&group(), "x", &json!({})),
+        said(&group(), "x", &chained),
+        said(&forum(), "x", &in_topic),
+        said(&forum(), "x", &formally),
+        said(&forum(), "x", &json!({})),
+        said(&public, "x", &json!({})),
+        said(&json!({"id": -55, "type": "group", "title": "small"}), "x", &json!({})),
     ];
     let rows: Vec<String> = rows.iter().map(place).collect();
     insta::assert_snapshot!(rows.join("\n"), @r#"
@@ -208,7 +208,7 @@ fn each_thread_is_what_telegram_makes_of_it() {
     99 -55 "m:7" follows "" (group)
     "#);
     assert_eq!(
-        address(forum(), "x", &formally),
+        address(&forum(), "x", &formally),
         "No: \"x\"",
         "the bot opened the topic; nobody answers it by writing there"
     );
@@ -222,11 +222,11 @@ fn only_accounts_are_people() {
     let channel_bot = json!({"id": 136_817_688, "is_bot": true, "first_name": "Channel", "username": "Channel_Bot"});
     let service = json!({"id": 777_000, "is_bot": false, "first_name": "Telegram"});
     let rows = [
-        said(group(), "x", &json!({})),
-        said(group(), "x", &json!({"from": {"id": 5, "is_bot": true, "first_name": "Other"}})),
-        said(group(), "x", &json!({"from": anonymous, "sender_chat": group()})),
-        said(group(), "x", &json!({"from": channel_bot, "sender_chat": linked})),
-        said(group(), "x", &json!({"from": service, "sender_chat": linked, "is_automatic_forward": true})),
+        said(&group(), "x", &json!({})),
+        said(&group(), "x", &json!({"from": {"id": 5, "is_bot": true, "first_name": "Other"}})),
+        said(&group(), "x", &json!({"from": anonymous, "sender_chat": group()})),
+        said(&group(), "x", &json!({"from": channel_bot, "sender_chat": linked})),
+        said(&group(), "x", &json!({"from": service, "sender_chat": linked, "is_automatic_forward": true})),
     ];
     let row = |signal: &Signal| format!("{} {:?} {:?}", signal.actor.id, signal.actor.kind, signal.actor.display);
     let rows: Vec<String> = rows.iter().map(row).collect();
@@ -238,17 +238,17 @@ fn only_accounts_are_people() {
     777000 ChannelPost "Telegram"
     "#);
     let nobody = json!({"message_id": 7, "date": 1, "chat": linked, "sender_chat": linked, "text": "x"});
-    assert_eq!(heard("message", nobody), Heard::Nothing);
+    assert_eq!(heard("message", &nobody), Heard::Nothing);
 }
 
 #[test]
 fn an_edit_names_its_message_and_says_nothing_else() {
-    let edited = message(group(), "approve everything", &json!({"edit_date": 1_700_000_009}));
-    let Heard::Said(signal) = heard("edited_message", edited) else { panic!("an edit is heard") };
+    let edited = message(&group(), "approve everything", &json!({"edit_date": 1_700_000_009}));
+    let Heard::Said(signal) = heard("edited_message", &edited) else { panic!("an edit is heard") };
     assert_eq!(signal.event.as_str(), "edit:-1001234:7:1700000009");
     assert_eq!(signal.addressed, countersign_core::signal::Addressed::No);
     let Payload::Edited { event } = signal.payload else { panic!("no edit") };
-    assert_eq!(event, said(group(), "x", &json!({})).event);
+    assert_eq!(event, said(&group(), "x", &json!({})).event);
 }
 
 fn press(message: &Value, more: &Value) -> Heard {
@@ -256,7 +256,7 @@ fn press(message: &Value, more: &Value) -> Heard {
     for (key, value) in more.as_object().into_iter().flatten() {
         query[key] = value.clone();
     }
-    heard("callback_query", query)
+    heard("callback_query", &query)
 }
 
 #[test]
@@ -275,17 +275,17 @@ fn a_press_carries_what_stood_in_the_button_and_who_pressed_it() {
     }
 }
 
-fn reaction(who: (&str, Value), old: &[&str], new: &[&str]) -> Heard {
+fn reaction(who: (&str, &Value), old: &[&str], new: &[&str]) -> Heard {
     let list = |all: &[&str]| all.iter().map(|emoji| json!({"type": "emoji", "emoji": emoji})).collect::<Vec<_>>();
     heard(
         "message_reaction",
-        json!({"chat": group(), "message_id": 30, "date": 1, who.0: who.1, "old_reaction": list(old), "new_reaction": list(new)}),
+        &json!({"chat": group(), "message_id": 30, "date": 1, who.0: who.1, "old_reaction": list(old), "new_reaction": list(new)}),
     )
 }
 
 #[test]
 fn only_a_new_yes_or_no_decides() {
-    let by_ann = |old: &[&str], new: &[&str]| match reaction(("user", ann()), old, new) {
+    let by_ann = |old: &[&str], new: &[&str]| match reaction(("user", &ann()), old, new) {
         Heard::Touched { touch, callback: None } => {
             assert_eq!(touch.event.as_str(), "re:500");
             let Touched::Message { event, choice } = touch.on else { panic!("no message") };
@@ -311,6 +311,8 @@ fn only_a_new_yes_or_no_decides() {
     Nothing
     Nothing
     ");
-    let Heard::Touched { touch, .. } = reaction(("actor_chat", group()), &[], &["👍"]) else { panic!("it is heard") };
+    let Heard::Touched { touch, .. } = reaction(("actor_chat", &group()), &[], &["👍"]) else {
+        panic!("it is heard")
+    };
     assert_eq!(touch.actor.kind, countersign_core::signal::ActorKind::AnonymousAdmin);
 }
