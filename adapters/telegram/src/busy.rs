@@ -42,7 +42,7 @@ impl Told {
 pub(crate) fn tell(telegram: &Telegram, heard: &Heard) {
     match heard {
         Heard::Touched { callback: Some(callback), .. } => {
-            if telegram.callbacks.close(callback) {
+            if telegram.callbacks.close_unclaimed(callback) {
                 answer_soon(&telegram.api, callback.clone(), Some(PRESSED.to_owned()));
             }
         }

@@ -33,10 +33,12 @@ struct Press {
 }
 
 impl Callbacks {
-    /// A press is heard.
+    /// A press is heard; once more, where Telegram tells of it twice.
     pub(crate) fn opened(&self, callback: &str) {
         let mut presses = self.lock();
-        push(&mut presses.open, Press { callback: callback.to_owned(), signal: None });
+        if presses.open.iter().all(|press| press.callback != callback) {
+            push(&mut presses.open, Press { callback: callback.to_owned(), signal: None });
+        }
     }
 
     /// It was accepted as this signal. True where that is answered already: the press is then closed, and must be answered.
@@ -60,6 +62,11 @@ impl Callbacks {
     /// Closes it. False where it was closed already.
     pub(crate) fn close(&self, callback: &str) -> bool {
         close(&mut self.lock(), |press| press.callback == callback).is_some()
+    }
+
+    /// Closes it where it was accepted as no signal, so that nothing will ever come of it. False for any other.
+    pub(crate) fn close_unclaimed(&self, callback: &str) -> bool {
+        close(&mut self.lock(), |press| press.callback == callback && press.signal.is_none()).is_some()
     }
 
     /// Everything that answers this signal has left: its press, where it is one that is still open, is closed.
@@ -131,6 +138,19 @@ mod tests {
         callbacks.opened("2");
         callbacks.accepted("2", &SignalId::new("t"));
         assert_eq!(callbacks.answered(&SignalId::new("t")), Some("2".to_owned()));
+    }
+
+    #[test]
+    fn a_press_that_is_told_twice_waits_for_what_comes_of_it() {
+        let callbacks = Callbacks::default();
+        callbacks.opened("1");
+        callbacks.opened("1");
+        callbacks.accepted("1", &SignalId::new("s"));
+        assert!(!callbacks.close_unclaimed("1") && callbacks.is_open("1"));
+        assert_eq!(callbacks.answered(&SignalId::new("s")), Some("1".to_owned()));
+        assert!(!callbacks.is_open("1"));
+        callbacks.opened("2");
+        assert!(callbacks.close_unclaimed("2"));
     }
 
     #[test]

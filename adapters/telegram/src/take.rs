@@ -80,7 +80,7 @@ fn settle(telegram: &Telegram, heard: &Heard, admission: &Admission) {
         }
         Admission::Busy => busy::tell(telegram, heard),
         Admission::Duplicate | Admission::Unknown | Admission::Limited { .. } => {
-            if let Some(callback) = callback.filter(|callback| telegram.callbacks.close(callback)) {
+            if let Some(callback) = callback.filter(|callback| telegram.callbacks.close_unclaimed(callback)) {
                 answer_soon(&telegram.api, callback.clone(), None);
             }
         }

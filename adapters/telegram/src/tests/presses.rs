@@ -5,7 +5,7 @@ use std::sync::Arc;
 use countersign_core::approval::{Digest, PlanId};
 use countersign_core::port::{Admission, CardChoice, Touched};
 use countersign_core::signal::ActorId;
-use countersign_telegram_fake::Say;
+use countersign_telegram_fake::{Fault, Say};
 
 use super::desk::Hearing;
 use super::*;
@@ -118,6 +118,24 @@ async fn a_press_stops_spinning_when_everything_has_left() {
     table.telegram.answered(&SignalId::new(event.as_str()));
     let answer = table.fake.callback_answer(&callback).await;
     assert_eq!((answer.text.as_str(), answer.show_alert), ("", false));
+    table.hearing.stop().await;
+}
+
+#[tokio::test]
+async fn a_press_that_telegram_tells_twice_still_waits_for_its_answer() {
+    let taken = |name: &str| Ok(Admission::Accepted(SignalId::new(name)));
+    let desk = Desk::saying(vec![taken("asked"), taken("pressed"), Ok(Admission::Duplicate)]);
+    let table = Table::laid(desk).await;
+    table.fake.fault(Fault::duplicate(1));
+    let callback = table.fake.press(11, table.ops, table.card, "Approve");
+    table.desk.until("it is heard twice", |desk| desk.touches().len() == 2).await;
+    table.fake.wait_until_read().await;
+    let anchor = table.desk.touches()[1].event.clone();
+    let refusal = only(outgoing(thread(table.ops, "m:1"), "You may not."));
+    let letter = Letter { anchor: Some(&anchor), ..to(&refusal) };
+    assert_eq!(deliver::deliver(&table.telegram, letter).await, Delivery::Sent(Vec::new()));
+    assert!(table.fake.callback_answer(&callback).await.show_alert);
+    assert_eq!(table.answers(), 1);
     table.hearing.stop().await;
 }
 
