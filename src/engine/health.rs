@@ -45,6 +45,11 @@ impl Health {
         }
     }
 
+    /// A platform is started again. One that never said it was heard will not say so now.
+    pub(super) fn started_again(&self, platform: &Platform) {
+        self.lock().retain(|known, state| known != platform || state.heard.is_some());
+    }
+
     /// A platform cannot go on until a person mends something.
     pub(super) fn refused(&self, platform: &Platform, what: String, now: Mono) {
         self.trouble(platform, what, None, now);

@@ -43,6 +43,7 @@ impl Engine {
                 () = tokio::time::sleep(pause) => {}
                 () = stop.cancelled() => return (platform, Ended::Stopped),
             }
+            self.health.started_again(&platform);
             pause = pause.saturating_mul(2).min(AGAIN_LAST);
         }
     }
