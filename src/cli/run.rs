@@ -87,6 +87,7 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let queue_max = usize::try_from(prepared.setup.config.limits.queue).unwrap_or(usize::MAX);
     let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
     let health = Arc::clone(&spokes);
+    let has_console = wired.console_owner.is_some();
     let owner = wired.console_owner.clone().map(|(platform, person)| Owner::new(platform, person));
     let access = LiveAccess::open(access_sources(&prepared.setup.config, &prepared.setup.registry), owner);
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
@@ -114,18 +115,21 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     if let Some(line) = ran.left.and_then(still_open) {
         super::say(&line);
     }
-    what_ended(ran.ends)
+    what_ended(ran.ends, has_console)
 }
 
 /// Whether the run ended well. A platform that has to be mended was named at once; where nothing but such platforms was
-/// there, the bot could do nothing at all.
-fn what_ended(ends: Vec<(Platform, Ended)>) -> Result<(), Failed> {
+/// there, the bot could do nothing at all. A console that cannot go on is nothing that a configuration could mend.
+fn what_ended(ends: Vec<(Platform, Ended)>, has_console: bool) -> Result<(), Failed> {
     let mut refused = Vec::new();
     for (platform, ended) in ends {
         match ended {
             Ended::InputOver | Ended::Stopped => return Ok(()),
             // The engine starts it again; it does not end so.
             Ended::Failed(reason) => return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}"))),
+            Ended::Refused(reason) if has_console => {
+                return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}")));
+            }
             Ended::Refused(reason) => refused.push(format!("{platform}: {reason}")),
         }
     }
@@ -255,7 +259,8 @@ mod tests {
     fn a_bot_whose_platforms_all_have_to_be_mended_is_misconfigured() {
         let end = |name: &str, ended: Ended| (Platform::new(name), ended);
         let refused = |why: &str| Ended::Refused(why.to_owned());
-        let none_left = what_ended(vec![end("a", refused("its token is wrong")), end("b", refused("two of it run"))]);
+        let none_left =
+            what_ended(vec![end("a", refused("its token is wrong")), end("b", refused("two of it run"))], false);
         match none_left {
             Err(Failed::Usage(error)) => {
                 insta::assert_snapshot!(error, @"no platform can go on; a: its token is wrong; b: two of it run");
@@ -263,7 +268,7 @@ mod tests {
             _ => panic!("it is the configuration"),
         }
         for fine in [Ended::InputOver, Ended::Stopped] {
-            assert!(what_ended(vec![end("a", refused("its token is wrong")), end("b", fine)]).is_ok());
+            assert!(what_ended(vec![end("a", refused("its token is wrong")), end("b", fine)], false).is_ok());
         }
     }
 

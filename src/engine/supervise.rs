@@ -59,7 +59,10 @@ impl Engine {
         tracing::info!(%platform, ?ended, "platform ended");
         if let Ended::Refused(why) = &ended {
             self.health.refused(&platform, why.clone(), self.clock.mono());
-            (self.tell)(&format!("{platform} is off until the next start: {why}"));
+            // Where it is the only one the run ends with it, and says why.
+            if self.adapters.len() > 1 {
+                (self.tell)(&format!("{platform} is off until the next start: {why}"));
+            }
         }
         (platform, ended)
     }
