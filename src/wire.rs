@@ -4,11 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use countersign_core::port::Adapter;
+use countersign_core::route::Intents;
 use countersign_core::signal::{ActorId, Platform};
 
 use crate::access::OsUser;
+use crate::config::{Config, Telegram};
 
 /// What the console is told of the process it runs in.
+#[cfg_attr(not(feature = "console"), expect(dead_code, reason = "what a console would be told"))]
 pub struct ConsoleWiring<'a> {
     /// The thread that every line belongs to.
     pub thread: &'a str,
@@ -32,41 +35,111 @@ pub struct ConsoleWiring<'a> {
 pub struct Wired {
     /// The platforms.
     pub adapters: Vec<Arc<dyn Adapter>>,
-    /// The one person of the console, and its platform.
-    pub console_owner: (Platform, ActorId),
+    /// The one person of the console, and its platform; none where the console is not part of the run.
+    pub console_owner: Option<(Platform, ActorId)>,
     /// Whether Ctrl-C belongs to the console and does not end the bot.
     pub interrupt_is_taken: bool,
+    /// What is said at the start where no console says it.
+    pub banner: Option<String>,
 }
 
-/// Makes the platforms of this run. No platform can be configured yet, so that it is the console, on this machine.
+/// Makes the platforms of this run: every one that is configured, else the console, on this machine. Platform roles are
+/// asked for only where `platform_roles` names a platform on which one means something. No I/O.
+pub fn wire(
+    config: &Config,
+    intents: &Intents,
+    platform_roles: impl Fn(&str) -> bool,
+    wiring: ConsoleWiring<'_>,
+) -> anyhow::Result<Wired> {
+    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
+    adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
+    if adapters.is_empty() {
+        return console(wiring);
+    }
+    let names: Vec<String> = adapters.iter().map(|adapter| adapter.platform().to_string()).collect();
+    let banner = format!(
+        "Countersign {} on {}, on {}. Ctrl-C stops it.\nAudit trail at {}{}",
+        env!("CARGO_PKG_VERSION"),
+        wiring.machine,
+        names.join(", "),
+        wiring.audit_head,
+        wiring.still_open.map(|line| format!("\n{line}")).unwrap_or_default()
+    );
+    Ok(Wired { adapters, console_owner: None, interrupt_is_taken: false, banner: Some(banner) })
+}
+
+#[cfg(feature = "telegram")]
+fn telegram(config: &Telegram, intents: &Intents, platform_roles: bool) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    use countersign_telegram::{Command, Limits, Options, Telegram};
+    let Some(token) = &config.token else { return Ok(None) };
+    let commands = menu(intents).map(|(name, about)| Command { name, about });
+    let options = Options {
+        api_url: config.api_url.clone(),
+        commands: commands.collect(),
+        limits: Limits {
+            per_second: config.per_second,
+            chat_per_second: config.per_chat_per_second,
+            group_per_minute: config.per_group_per_minute,
+            ..Limits::default()
+        },
+        platform_roles,
+        ..Options::new(token.expose())
+    };
+    let adapter = Telegram::new(options).map_err(|problem| anyhow::anyhow!("[telegram]: {problem}"))?;
+    Ok(Some(Arc::new(adapter)))
+}
+
+/// The configuration refuses a token in a build like this one.
+#[cfg(not(feature = "telegram"))]
+fn telegram(config: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    if config.is_on() {
+        anyhow::bail!("this build has no Telegram; build with --features telegram");
+    }
+    Ok(None)
+}
+
+/// What a platform suggests to whoever types a slash: what can be asked without any argument, by its first example, with `_`
+/// for a space. Telegram takes 100 commands of 32 characters, each with 256 characters about it.
+#[cfg(feature = "telegram")]
+fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
+    let named = intents.iter().filter_map(|intent| {
+        let asked = intent.in_short().filter(|asked| asked.len() <= 32)?;
+        Some((asked.replace(' ', "_"), intent.about.chars().take(256).collect()))
+    });
+    named.take(100)
+}
+
 #[cfg(feature = "console")]
-pub fn wire(console: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+#[expect(clippy::unnecessary_wraps, reason = "a build without a console has none to give")]
+fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
     let banner = format!(
         "Countersign {} on {}. Ask about this machine; `help` lists what I understand, `quit` leaves.\n\
          Audit trail at {}{}",
         env!("CARGO_PKG_VERSION"),
-        console.machine,
-        console.audit_head,
-        console.still_open.map(|line| format!("\n{line}")).unwrap_or_default()
+        wiring.machine,
+        wiring.audit_head,
+        wiring.still_open.map(|line| format!("\n{line}")).unwrap_or_default()
     );
     let adapter = Console::new(Options {
-        thread: console.thread.to_owned(),
-        json: console.json,
-        user: console.user.name.clone(),
-        uid: console.user.uid.to_string(),
-        host: console.machine.to_owned(),
-        history: Some(console.data.join("console-history")),
+        thread: wiring.thread.to_owned(),
+        json: wiring.json,
+        user: wiring.user.name.clone(),
+        uid: wiring.user.uid.to_string(),
+        host: wiring.machine.to_owned(),
+        history: Some(wiring.data.join("console-history")),
         banner,
-        session: console.session,
+        session: wiring.session,
     });
     let interrupt_is_taken = adapter.owns_interrupt();
-    let console_owner = (adapter.platform(), adapter.person());
-    Ok(Wired { adapters: vec![Arc::new(adapter)], console_owner, interrupt_is_taken })
+    let console_owner = Some((adapter.platform(), adapter.person()));
+    Ok(Wired { adapters: vec![Arc::new(adapter)], console_owner, interrupt_is_taken, banner: None })
 }
 
 /// A build without any platform has nobody to talk to.
 #[cfg(not(feature = "console"))]
-pub fn wire(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
-    anyhow::bail!("this build has no console and no platform to talk on; build with --features console")
+fn console(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+    anyhow::bail!(
+        "no platform is configured, and this build has no console: set a platform's token, or build with --features console"
+    )
 }

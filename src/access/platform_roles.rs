@@ -24,6 +24,11 @@ struct Mapped {
 }
 
 impl PlatformRoles {
+    /// Every platform that a mapping names.
+    pub(super) fn platforms(&self) -> Vec<String> {
+        self.0.iter().map(|mapped| mapped.platform.clone()).collect()
+    }
+
     pub(super) fn new(written: &Written<'_>, file: &AccessFile) -> Result<Self, AccessError> {
         let mapped = file.platform_roles.iter().map(|entry| {
             check(entry).map_err(|problem| written.wrong(&entry.id, problem))?;

@@ -237,6 +237,11 @@ impl Access {
         is_guest.then(|| Subject::guest(format!("{platform}:{id}"), &[platform], roles))
     }
 
+    /// The platforms on which a role of theirs means something here.
+    pub fn platforms_with_roles(&self) -> Vec<String> {
+        self.directory.platform_roles.platforms()
+    }
+
     /// A place in a room; nothing more than the platform where no room is named.
     pub(super) fn place(&self, platform: &str, id: &str, kind: ConversationKind) -> Place {
         let room = self.directory.places.room(platform, id, kind);

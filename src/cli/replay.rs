@@ -25,10 +25,9 @@ pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
         .map_err(Failed::Usage)?;
     let header = header(&first).with_context(|| file.display().to_string()).map_err(Failed::Usage)?;
     // One set for the whole recording: a file that changes meanwhile must not change what is decided.
-    let owner = Owner::new(header.owner.platform, header.owner.id);
-    let rights = access_sources(&setup.config, &setup.registry)
-        .access(Some(owner))
-        .map_err(|error| Failed::Usage(error.into()))?;
+    let owner = header.owner.map(|owner| Owner::new(owner.platform, owner.id));
+    let rights =
+        access_sources(&setup.config, &setup.registry).access(owner).map_err(|error| Failed::Usage(error.into()))?;
     let world = setup.world(Box::new(rights.clone()), Box::new(rights), Box::new(Vec::new));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;

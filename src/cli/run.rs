@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use countersign_core::env::SpokeStatus;
 use countersign_core::port::Ended;
+use countersign_core::signal::Platform;
 use tokio_util::sync::CancellationToken;
 
 use super::policy::HOW_TO_BEGIN;
@@ -33,6 +34,8 @@ struct Prepared {
     spokes: Arc<Spokes>,
     user: OsUser,
     machine: String,
+    /// The platforms on which a role of theirs means something, as the access file was at the start.
+    role_platforms: Vec<String>,
 }
 
 /// Runs until the input is over or somebody asks to stop.
@@ -49,11 +52,11 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
     let setup = Setup::read(args)?;
     // Read here only to be refused here: before anything is made.
-    access_sources(&setup.config, &setup.registry).access(None)?;
+    let role_platforms = access_sources(&setup.config, &setup.registry).access(None)?.platforms_with_roles();
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
     let user = OsUser::of_this_process()?;
     let lock = lock_data_dir(&setup.data_dir)?;
-    Ok(Prepared { setup, lock, spokes, user, machine: machine_name() })
+    Ok(Prepared { setup, lock, spokes, user, machine: machine_name(), role_platforms })
 }
 
 async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
@@ -64,7 +67,8 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
     let head = store.audit_head().await.map_err(|error| Failed::Internal(error.into()))?;
     let left = store.plans_left().await.map_err(|error| Failed::Internal(error.into()))?;
-    let wired = wire(ConsoleWiring {
+    let has_roles = |platform: &str| prepared.role_platforms.iter().any(|one| one == platform);
+    let console = ConsoleWiring {
         audit_head: head.to_string(),
         still_open: still_open(left),
         thread: &args.thread,
@@ -73,23 +77,23 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
         machine: &prepared.machine,
         data: prepared.lock.dir(),
         session: fresh_id(),
-    });
-    let wired = wired.map_err(Failed::Usage)?;
+    };
+    let wired = wire(&prepared.setup.config, &prepared.setup.intents, has_roles, console).map_err(Failed::Usage)?;
+    if let Some(banner) = &wired.banner {
+        super::say(banner);
+    }
     let (adapters, interrupt_is_taken) = (wired.adapters.clone(), wired.interrupt_is_taken);
     let spokes = Arc::clone(&prepared.spokes);
     let queue_max = usize::try_from(prepared.setup.config.limits.queue).unwrap_or(usize::MAX);
     let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
     let health = Arc::clone(&spokes);
-    let (platform, person) = wired.console_owner.clone();
-    let access = LiveAccess::open(
-        access_sources(&prepared.setup.config, &prepared.setup.registry),
-        Some(Owner::new(platform, person)),
-    );
+    let has_console = wired.console_owner.is_some();
+    let owner = wired.console_owner.clone().map(|(platform, person)| Owner::new(platform, person));
+    let access = LiveAccess::open(access_sources(&prepared.setup.config, &prepared.setup.registry), owner);
     let access = access.map_err(|error| Failed::Usage(error.into()))?;
     check_rates(&prepared.setup.config, &access.snapshot()).map_err(Failed::Usage)?;
-    let elsewhere = adapters.iter().any(|adapter| adapter.platform() != wired.console_owner.0);
     if let Some(line) = how_to_begin(
-        elsewhere,
+        wired.console_owner.is_none(),
         &access_sources(&prepared.setup.config, &prepared.setup.registry),
         access.snapshot().counts().0,
     ) {
@@ -98,7 +102,10 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     let following = tokio::spawn(access.clone().follow_files());
     let spokes_view = Box::new(move || health.health().into_iter().map(status).collect());
     let world = prepared.setup.world(Box::new(access.clone()), Box::new(access), spokes_view);
-    let engine = Engine::new(Parts { store, world, tools: Arc::clone(&spokes) as _, adapters, queue_max, watch });
+    let mask = Arc::clone(&prepared.setup.mask);
+    let tell = Box::new(move |line: &str| super::say(&format!("countersign: {}", mask.apply(line))));
+    let tools = Arc::clone(&spokes) as _;
+    let engine = Engine::new(Parts { store, world, tools, adapters, queue_max, watch, tell });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
     let ended = engine.run(stop).await;
@@ -108,12 +115,28 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
     if let Some(line) = ran.left.and_then(still_open) {
         super::say(&line);
     }
-    for (platform, ended) in ran.ends {
-        if let Ended::Failed(reason) | Ended::Refused(reason) = ended {
-            return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}")));
+    what_ended(ran.ends, has_console)
+}
+
+/// Whether the run ended well. A platform that has to be mended was named at once; where nothing but such platforms was
+/// there, the bot could do nothing at all. A console that cannot go on is nothing that a configuration could mend.
+fn what_ended(ends: Vec<(Platform, Ended)>, has_console: bool) -> Result<(), Failed> {
+    let mut refused = Vec::new();
+    for (platform, ended) in ends {
+        match ended {
+            Ended::InputOver | Ended::Stopped => return Ok(()),
+            // The engine starts it again; it does not end so.
+            Ended::Failed(reason) => return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}"))),
+            Ended::Refused(reason) if has_console => {
+                return Err(Failed::Internal(anyhow::anyhow!("{platform} ended: {reason}")));
+            }
+            Ended::Refused(reason) => refused.push(format!("{platform}: {reason}")),
         }
     }
-    Ok(())
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(Failed::Usage(anyhow::anyhow!("no platform can go on; {}", refused.join("; "))))
 }
 
 /// What is said at the start where a chat platform is on and no person is known (AC-22). The console needs no word of it:
@@ -230,6 +253,23 @@ mod tests {
             how_to_begin(true, &file("a.toml"), 0).unwrap_or_default(),
             @"The access file a.toml names no people: nobody is known on a chat platform. To begin, add the first administrator to it, as in README.md (“Who may what”)."
         );
+    }
+
+    #[test]
+    fn a_bot_whose_platforms_all_have_to_be_mended_is_misconfigured() {
+        let end = |name: &str, ended: Ended| (Platform::new(name), ended);
+        let refused = |why: &str| Ended::Refused(why.to_owned());
+        let none_left =
+            what_ended(vec![end("a", refused("its token is wrong")), end("b", refused("two of it run"))], false);
+        match none_left {
+            Err(Failed::Usage(error)) => {
+                insta::assert_snapshot!(error, @"no platform can go on; a: its token is wrong; b: two of it run");
+            }
+            _ => panic!("it is the configuration"),
+        }
+        for fine in [Ended::InputOver, Ended::Stopped] {
+            assert!(what_ended(vec![end("a", refused("its token is wrong")), end("b", fine)], false).is_ok());
+        }
     }
 
     #[test]

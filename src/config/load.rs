@@ -56,7 +56,7 @@ impl Config {
         let sources = Sources::read(options)?;
         let mut config = sources.merge()?;
         sources.resolve_paths(&mut config);
-        sources.choose_url(&mut config)?;
+        sources.choose_secrets(&mut config)?;
         config.add_built_in_spokes();
         config.validate().map_err(|problem| sources.locate(&problem))?;
         Ok(config)
@@ -122,24 +122,50 @@ impl Sources {
         }
     }
 
-    /// `store.url` and `store.url_file` are two ways to say one thing: the stronger source wins, and a password stands in
-    /// neither the file nor the command line, which other people read (CFG-05).
-    fn choose_url(&self, config: &mut Config) -> Result<(), ConfigError> {
-        let (url, file) = (self.origin("store.url"), self.origin("store.url_file"));
-        if let (Some(url), Some(file)) = (url, file) {
-            if url.layer == file.layer {
-                return Err(url.value_error("store.url", "is given together with `store.url_file`; give one of them"));
+    /// The secrets, each given itself or in a file of its own.
+    fn choose_secrets(&self, config: &mut Config) -> Result<(), ConfigError> {
+        let store = &mut config.store;
+        self.choose_secret("store.url", &mut store.url, &mut store.url_file)?;
+        let holds_password = config.store.has_password().then_some("holds a password");
+        self.is_out_of_sight("store.url", holds_password)?;
+        let telegram = &mut config.telegram;
+        self.choose_secret("telegram.token", &mut telegram.token, &mut telegram.token_file)?;
+        self.is_out_of_sight("telegram.token", telegram.token.is_some().then_some("is a secret"))
+    }
+
+    /// `KEY` and `KEY_file` are two ways to say one thing: the stronger source wins.
+    fn choose_secret(
+        &self,
+        key: &str,
+        secret: &mut Option<Secret>,
+        in_file: &mut Option<PathBuf>,
+    ) -> Result<(), ConfigError> {
+        let file_key = format!("{key}_file");
+        let (itself, file) = (self.origin(key), self.origin(&file_key));
+        if let (Some(itself), Some(file)) = (itself, file) {
+            if itself.layer == file.layer {
+                let problem = format!("is given together with `{file_key}`; give one of them");
+                return Err(itself.value_error(key, problem));
             }
-            if url.layer > file.layer { config.store.url_file = None } else { config.store.url = None }
+            if itself.layer > file.layer { *in_file = None } else { *secret = None }
         }
-        if let (Some(path), Some(file)) = (&config.store.url_file, file) {
-            config.store.url = Some(read_secret(path).map_err(|problem| file.value_error("store.url_file", problem))?);
-            return Ok(());
+        if let (Some(path), Some(file)) = (in_file.as_ref(), file) {
+            *secret = Some(read_secret(path).map_err(|problem| file.value_error(&file_key, problem))?);
         }
-        match url {
-            Some(url) if config.store.has_password() && matches!(url.layer, Layer::File | Layer::CommandLine) => {
-                let fix = format!("give it as {} or in a file named by `store.url_file`", variable("store.url"));
-                Err(url.value_error("store.url", format!("holds a password; {fix}")))
+        Ok(())
+    }
+
+    /// A secret stands in neither the file nor the command line, which other people read (CFG-05). `why` says that it is
+    /// one.
+    fn is_out_of_sight(&self, key: &str, why: Option<&str>) -> Result<(), ConfigError> {
+        let in_sight = |source: &&Source| matches!(source.layer, Layer::File | Layer::CommandLine);
+        let file_key = format!("{key}_file");
+        let beaten =
+            self.origin(&file_key).zip(self.origin(key)).is_some_and(|(file, itself)| file.layer > itself.layer);
+        match (why, self.origin(key).filter(in_sight).filter(|_| !beaten)) {
+            (Some(why), Some(source)) => {
+                let fix = format!("give it as {} or in a file named by `{file_key}`", variable(key));
+                Err(source.value_error(key, format!("{why}; {fix}")))
             }
             _ => Ok(()),
         }

@@ -11,6 +11,7 @@ mod rates;
 mod secret;
 mod sections;
 mod source;
+mod telegram;
 
 pub use budget::Budget;
 pub use data::{DataLock, lock_data_dir};
@@ -19,3 +20,4 @@ pub use load::{LoadOptions, Override};
 pub use rates::{Rate, Rates};
 pub use secret::Secret;
 pub use sections::{Access, Config, Intents, Limits, Log, LogFormat, Metrics, Spoke, Store, Tools};
+pub use telegram::Telegram;

@@ -14,6 +14,7 @@ use super::database;
 use super::error::{ConfigError, Problem};
 use super::rates::Rates;
 use super::secret::Secret;
+use super::telegram::Telegram;
 use crate::store::{StoreError, sqlite_url};
 
 /// Everything that can be configured. Serialised it is safe to show: secrets are masked.
@@ -42,6 +43,8 @@ pub struct Config {
     pub tools: Tools,
     /// Who may what.
     pub access: Access,
+    /// The bot's account on Telegram.
+    pub telegram: Telegram,
 }
 
 impl Default for Config {
@@ -58,6 +61,7 @@ impl Default for Config {
             commands: Commands::default(),
             tools: Tools::default(),
             access: Access::default(),
+            telegram: Telegram::default(),
         };
         config.add_built_in_spokes();
         config
@@ -80,6 +84,7 @@ impl Config {
         self.limits.validate()?;
         self.rates.validate()?;
         self.budget.budgets()?;
+        self.telegram.validate(cfg!(feature = "telegram"))?;
         self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
     }
 
@@ -98,6 +103,7 @@ impl Config {
             ("tools.dir", self.tools.dir.as_mut()),
             ("access.file", self.access.file.as_mut()),
             ("access.policies", self.access.policies.as_mut()),
+            ("telegram.token_file", self.telegram.token_file.as_mut()),
         ]
         .into_iter()
         .filter_map(|(key, path)| path.map(|path| (key, path)))
@@ -105,7 +111,9 @@ impl Config {
 
     /// Every secret in it, whole, in parts and as other texts write it: what the mask has to know.
     pub fn secrets(&self) -> Vec<String> {
-        self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default()
+        let database = self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default();
+        let token = self.telegram.token.as_ref().map(|token| token.expose().to_owned());
+        database.into_iter().chain(token).collect()
     }
 }
 

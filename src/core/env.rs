@@ -44,6 +44,8 @@ pub struct Env<'a> {
     pub commands: &'a Tables,
     /// How the tool servers do, for `status`.
     pub spokes: &'a [SpokeStatus],
+    /// How the platforms do, for `status`; one that says nothing of itself is not in it.
+    pub platforms: &'a [PlatformStatus],
     /// How much the one who asks may still have. What is not in it is not limited.
     pub allowances: &'a [Allowance],
 }
@@ -103,6 +105,15 @@ pub enum Credential {
 pub struct Vault {
     /// By the name that a tool's declaration uses.
     pub credentials: BTreeMap<String, Credential>,
+}
+
+/// How one platform does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlatformStatus {
+    /// Its name.
+    pub name: String,
+    /// A few words: `heard 3 s ago`, `not reached for 40 s: ...; tried again in 8 s`.
+    pub state: String,
 }
 
 /// How one tool server does.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use countersign_core::port::{Admission, BoxFuture, Condition, Ingress, Touch};
-use countersign_core::signal::{Addressed, Payload, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::signal::{Addressed, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
 
@@ -21,35 +21,39 @@ use crate::clock::{fresh_id, wall_now};
 pub(super) const ATTEMPTS_MAX: u32 = 2;
 
 /// What an adapter is given of the engine.
-pub(super) struct Entrance(pub Arc<Engine>);
+pub(super) struct Entrance {
+    pub(super) engine: Arc<Engine>,
+    pub(super) platform: Platform,
+}
 
 impl Ingress for Entrance {
     fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>> {
         let span = tracing::debug_span!("perceive", platform = %signal.thread.platform);
-        let admitted = async move { self.0.admit(signal).await.map_err(|error| format!("{error:#}")) };
+        let admitted = async move { self.engine.admit(signal).await.map_err(|error| format!("{error:#}")) };
         Box::pin(admitted.instrument(span))
     }
 
-    fn touch(&self, _: Touch) -> BoxFuture<'_, Result<Admission, String>> {
-        Box::pin(async { Ok(Admission::Unknown) })
+    fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
+        let span = tracing::debug_span!("perceive", platform = %touch.thread.platform);
+        let taken = async move { self.engine.take_touch(touch).await.map_err(|error| format!("{error:#}")) };
+        Box::pin(taken.instrument(span))
     }
 
     fn report(&self, condition: Condition) {
-        tracing::debug!(?condition, "a platform reports");
+        tracing::debug!(platform = %self.platform, ?condition, "a platform reports");
+        self.engine.health.report(&self.platform, condition, self.engine.clock.mono());
     }
 }
 
 impl Engine {
     async fn admit(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
-        if self.stopping.is_cancelled() {
-            return Ok(Admission::Stopping);
-        }
         if matches!(
             signal.payload,
             Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. } | Payload::Stray
         ) {
             anyhow::bail!("only the engine itself looks after plans and limits");
         }
+        self.follow_thread(&mut signal).await?;
         match signal.payload.taken_back() {
             // What was never heard cannot be taken back; and what was is taken back in its own thread, wherever the platform
             // puts the change.
@@ -60,6 +64,25 @@ impl Engine {
             // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
             None if signal.addressed == Addressed::No => return Ok(Admission::Duplicate),
             None => {}
+        }
+        self.take(signal).await
+    }
+
+    /// A reply belongs to the thread of what it replies to, where that is one of ours.
+    async fn follow_thread(&self, signal: &mut Signal) -> anyhow::Result<()> {
+        let Some(event) = signal.follows.clone() else { return Ok(()) };
+        // One at a time, so that those of one thread keep their order: whoever comes later looks later.
+        let _in_order = self.following.lock().await;
+        if let Some(thread) = self.store.thread_of_message(&signal.thread, &event).await? {
+            signal.thread = thread;
+        }
+        Ok(())
+    }
+
+    /// Takes a signal of which the thread is known.
+    pub(super) async fn take(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
+        if self.stopping.is_cancelled() {
+            return Ok(Admission::Stopping);
         }
         let place = match self.within_limits(&mut signal) {
             Ok(place) => place,
@@ -115,10 +138,13 @@ impl Engine {
         if let Some(latest) = unfinished.last() {
             self.last_received.fetch_max(latest.signal.received_at.0, Ordering::Relaxed);
         }
+        self.queue_what_was_left().await?;
         let owing = self.store.owing().await?;
         self.open.send_modify(|open| *open = open.saturating_add(unfinished.len()).saturating_add(owing.len()));
         // Their answers are stored and not out; the outbox takes them up.
-        self.lock_ended().extend(owing);
+        for signal in &owing {
+            self.outbox.ended(signal);
+        }
         // Nothing new enters these threads before what was left: it would be answered out of order.
         let mut closed = BTreeMap::new();
         for left in &unfinished {

@@ -2,18 +2,20 @@
 //! It decides nothing; what may happen was decided in the core, and what it carries out is `Cleared`.
 
 mod accept;
+mod health;
 mod outbox;
 mod pause;
 mod perform;
 mod plans;
 mod player;
-mod served;
-mod turn;
 mod spending;
+mod supervise;
+mod touch;
+mod turn;
 mod world;
 mod worker;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,7 +24,7 @@ use anyhow::Context;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::port::{Adapter, Ended, Tools};
 use countersign_core::signal::{Now, Platform, SignalId, ThreadKey};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -32,7 +34,8 @@ use crate::store::{PlansLeft, Store};
 pub use player::Player;
 pub use world::{SpokesView, World};
 
-use accept::Entrance;
+use health::Health;
+use outbox::Outbox;
 use spending::Spending;
 use worker::Handle;
 
@@ -65,15 +68,17 @@ pub struct Engine {
     watch: Option<Arc<dyn Watch>>,
     queue_max: usize,
     threads: Mutex<BTreeMap<ThreadKey, Handle>>,
-    /// Requests that have ended and whose messages may still be on their way.
-    ended: Mutex<BTreeSet<SignalId>>,
+    /// Replies on their way to their thread.
+    following: tokio::sync::Mutex<()>,
     /// The latest time of acceptance given out.
     last_received: AtomicI64,
     /// How many accepted signals are not answered yet.
     open: watch::Sender<usize>,
     /// Whether what is known of the ledger is what the store had when it was last changed here.
     ledger_is_read: tokio::sync::Mutex<bool>,
-    outbox_woken: Notify,
+    outbox: Outbox,
+    health: Health,
+    tell: Tell,
     spending: Spending,
     stopping: CancellationToken,
     /// The grace is over: whatever still runs ends where it is.
@@ -95,7 +100,12 @@ pub struct Parts {
     pub queue_max: usize,
     /// Who looks on.
     pub watch: Option<Arc<dyn Watch>>,
+    /// Says a sentence to whoever runs the bot, at once.
+    pub tell: Tell,
 }
+
+/// Says something to whoever runs the bot. May write to a terminal.
+pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 impl Engine {
     /// An engine at rest.
@@ -110,11 +120,13 @@ impl Engine {
             watch: parts.watch,
             queue_max: parts.queue_max,
             threads: Mutex::default(),
-            ended: Mutex::default(),
+            following: tokio::sync::Mutex::default(),
             last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
             ledger_is_read: tokio::sync::Mutex::new(true),
-            outbox_woken: Notify::new(),
+            outbox: Outbox::default(),
+            health: Health::default(),
+            tell: parts.tell,
             spending: Spending::default(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
@@ -122,32 +134,24 @@ impl Engine {
         })
     }
 
-    /// Runs until the input of every platform is over, one of them cannot go on, or `stop` is cancelled; then stops
+    /// Runs until the input of every platform is over, none of them can go on, or `stop` is cancelled; then stops
     /// gracefully. First takes up what an earlier process left.
     pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Ran> {
         let ledger = self.store.ledger().await.context("failed to read who was given what in chat")?;
         self.world.keep(ledger, self.clock.now());
         self.recover().await.context("failed to take up what was left unfinished")?;
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
+        let cards = tokio::spawn(Arc::clone(self).keep_cards());
         let mut hearing = tokio::task::JoinSet::new();
-        for (platform, adapter) in &self.adapters {
-            let (entrance, platform, adapter) = (Entrance(Arc::clone(self)), platform.clone(), Arc::clone(adapter));
-            let stop = stop.clone();
-            hearing.spawn(async move {
-                let ended = adapter.hear(&entrance, Box::pin(stop.cancelled_owned())).await;
-                (platform, ended)
-            });
+        for adapter in self.adapters.values() {
+            hearing.spawn(Arc::clone(self).hear(Arc::clone(adapter), stop.clone()));
         }
-        let mut ends = Vec::new();
-        while let Some(ended) = hearing.join_next().await {
-            let (platform, ended) = ended.context("an adapter panicked")?;
-            tracing::info!(%platform, ?ended, "platform ended");
-            ends.push((platform, ended));
-        }
-        if ends.iter().all(|(_, ended)| *ended == Ended::InputOver) {
+        let ends = hearing.join_all().await;
+        if ends.iter().any(|(_, ended)| *ended == Ended::InputOver) {
             self.until_answered(&stop).await;
         }
         self.stop(outbox).await;
+        cards.abort();
         let left = self.store.plans_left().await;
         self.store.close().await;
         Ok(Ran { ends, left: left.inspect_err(|error| tracing::warn!(%error, "open plans were not counted")).ok() })
@@ -205,6 +209,7 @@ impl Engine {
     /// An accepted signal was answered: everything that was to be said about it is out, or never will be.
     fn on_answered(&self, signal: &SignalId, thread: &ThreadKey) {
         self.world.rates.answered(signal);
+        self.outbox.answered(signal);
         if let Some(adapter) = self.adapters.get(&thread.platform) {
             adapter.answered(signal);
         }
@@ -216,10 +221,6 @@ impl Engine {
 
     fn lock_threads(&self) -> MutexGuard<'_, BTreeMap<ThreadKey, Handle>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock_ended(&self) -> MutexGuard<'_, BTreeSet<SignalId>> {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

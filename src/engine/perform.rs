@@ -5,20 +5,22 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_core::approval::PlanId;
 use countersign_core::effect::{Audit, Effect, Ending as Ended, Input};
 use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::{Cleared, ToolCall};
-use countersign_core::port::Outgoing;
+use countersign_core::port::{Block, Outgoing};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Payload, Signal, SignalId};
 use countersign_core::tool::ToolKind;
 use futures::FutureExt;
 use tracing::Instrument;
 
+use super::outbox::Post;
 use super::spending::{self, Why};
 use super::worker::Worker;
 use crate::clock::{fresh_id, wall_now};
-use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, NewUse, PlanChange, StepRecord, What};
+use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, NewUse, PlanChange, Redraw, StepRecord, What};
 use crate::telemetry;
 
 /// How often a commit is tried. After that the request stays in the inbox and is taken up at the next start.
@@ -28,6 +30,7 @@ const COMMITS_MAX: u32 = 5;
 #[derive(Default)]
 struct Storing {
     posts: Vec<NewPost>,
+    redraws: Vec<Redraw>,
     plans: Vec<PlanChange>,
     uses: Vec<NewUse>,
     ledger: Vec<LedgerChange>,
@@ -57,7 +60,7 @@ impl Worker {
     pub(super) async fn perform(&mut self, effects: Vec<Effect>, now: Now) -> Option<Input> {
         let mut storing = Storing::default();
         let mut calls = Vec::new();
-        let mut plans_filed = 0;
+        let (mut plans_filed, mut progress) = (0, None);
         let from_before = self.unwritten.len();
         for effect in effects {
             match effect {
@@ -78,7 +81,8 @@ impl Worker {
                 }
                 Effect::Keep(change) => storing.ledger.push(LedgerChange { id: fresh_id(), change }),
                 Effect::Call(call) => calls.push(call),
-                Effect::Progress(_) | Effect::Redraw { .. } => {}
+                Effect::Progress(message) => progress = Some(message),
+                Effect::Redraw { plan, message } => storing.redraws.push(Redraw { plan, body: body(&message) }),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
                 Effect::Remember { key, route } => self.engine.world.remember(key, route),
                 Effect::Wake { at, signal } => self.deadline = Some((self.engine.clock.instant(at), signal)),
@@ -96,7 +100,8 @@ impl Worker {
         if !storing.uses.is_empty() {
             self.look_what_was_used(Why::Used, now).await;
         }
-        self.on_stored(storing).await;
+        self.show_progress(&storing, progress);
+        self.on_stored(storing);
         for call in calls {
             self.call(call);
         }
@@ -117,6 +122,7 @@ impl Worker {
         let is_due = storing.refused
             || storing.ending.is_some()
             || !storing.posts.is_empty()
+            || !storing.redraws.is_empty()
             || storing.changes_something()
             || !storing.uses.is_empty();
         let Some(signal) = self.current.clone() else { return self.store_late_uses(storing, now).await };
@@ -128,6 +134,7 @@ impl Worker {
             at: now.wall,
             audit: std::mem::take(&mut self.unwritten),
             posts: storing.posts.clone(),
+            redraws: storing.redraws.clone(),
             uses: storing.uses.clone(),
             plans: storing.plans.clone(),
             ledger: storing.ledger.clone(),
@@ -164,7 +171,9 @@ impl Worker {
         let (signal, uses) = (first.spend.signal.clone(), storing.uses.clone());
         let (audit, plans, posts) = (Vec::new(), Vec::new(), Vec::new());
         let ledger = Vec::new();
-        let record = StepRecord { signal, at: now.wall, audit, plans, ledger, posts, uses, ending: None, kept: None };
+        let redraws = Vec::new();
+        let (ending, kept) = (None, None);
+        let record = StepRecord { signal, at: now.wall, audit, plans, ledger, posts, redraws, uses, ending, kept };
         self.commit(&record).await.map_or(Stored::Not, |_| Stored::Done)
     }
 
@@ -182,13 +191,24 @@ impl Worker {
         None
     }
 
-    async fn on_stored(&mut self, storing: Storing) {
-        let Some((signal, ending)) = storing.ending else {
-            if !storing.posts.is_empty() {
-                self.engine.outbox_woken.notify_one();
-            }
-            return;
-        };
+    /// What is only seen while the work goes on. Of a request that ends with this step nothing is shown any more.
+    fn show_progress(&self, storing: &Storing, progress: Option<Cleared<Outgoing>>) {
+        if let (Some(signal), Some(message), None) = (&self.current, progress, &storing.ending) {
+            self.engine.show_progress(signal, &message);
+        }
+    }
+
+    fn on_stored(&mut self, storing: Storing) {
+        let now = self.engine.clock.mono();
+        if let Some(signal) = &self.current
+            && !storing.posts.is_empty()
+        {
+            self.engine.outbox.put(storing.posts.into_iter().map(|post| (Post::new(post, signal), now)), now);
+        }
+        for redraw in storing.redraws {
+            self.engine.outbox.redraw(redraw.plan, now);
+        }
+        let Some((signal, ending)) = storing.ending else { return };
         self.deadline = None;
         let current = self.current.take();
         if let Some(signal) = &current {
@@ -197,17 +217,10 @@ impl Worker {
         }
         let thread = current.map(|signal| signal.thread);
         telemetry::count("endings_total", &[("ending", ending.as_str().to_owned())]);
-        if storing.posts.is_empty() {
-            if let Some(thread) = thread {
-                self.engine.on_answered(&signal, &thread);
-            }
-        } else {
-            self.engine.lock_ended().insert(signal.clone());
-            self.engine.outbox_woken.notify_one();
-            // The outbox may have been awake already, and have sent everything before the line above.
-            if let Some(thread) = thread {
-                self.engine.on_settled(&signal, &thread).await;
-            }
+        if self.engine.outbox.ended(&signal)
+            && let Some(thread) = thread
+        {
+            self.engine.on_answered(&signal, &thread);
         }
     }
 
@@ -261,9 +274,21 @@ fn broken(call: &str) -> Envelope {
 }
 
 fn new_post(n: u32, message: &Cleared<Outgoing>) -> NewPost {
+    let body = body(message);
     let message = message.get();
-    let body = serde_json::to_string(message).expect("invariant: a message is plain data");
-    NewPost { id: fresh_id(), n, to: message.to.clone(), lane: message.lane, body }
+    NewPost { id: fresh_id(), n, to: message.to.clone(), lane: message.lane, body, plan: card_in(message) }
+}
+
+fn body(message: &Cleared<Outgoing>) -> String {
+    serde_json::to_string(message.get()).expect("invariant: a message is plain data")
+}
+
+/// The plan whose card a message holds.
+fn card_in(message: &Outgoing) -> Option<PlanId> {
+    message.blocks.iter().find_map(|block| match block {
+        Block::Card { plan, .. } => Some(plan.clone()),
+        _ => None,
+    })
 }
 
 fn audit_row(audit: Audit, now: Now) -> AuditRow {

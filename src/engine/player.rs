@@ -70,6 +70,7 @@ impl Player {
                 at,
                 audit: Vec::new(),
                 posts: Vec::new(),
+                redraws: Vec::new(),
                 uses: Vec::new(),
                 plans,
                 ledger: Vec::new(),

@@ -2,7 +2,7 @@
 //! outcomes, and what survives a panic.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
 use countersign_core::env::{Limits, OwnDeployment, Vault};
@@ -28,6 +28,10 @@ use crate::store::{Store, sqlite_url};
 
 mod fairness;
 mod ledger;
+mod shown;
+mod stage;
+mod supervised;
+mod touched;
 
 /// Nothing here takes longer, unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
@@ -179,7 +183,15 @@ impl Bench {
         let tools = Arc::new(Lab { go: Arc::clone(&go) });
         let running = process.spawn(async move {
             let store = Store::open(&url).await.expect("a database");
-            let parts = Parts { store, world, tools, adapters: vec![Arc::new(adapter)], queue_max, watch: None };
+            let parts = Parts {
+                store,
+                world,
+                tools,
+                adapters: vec![Arc::new(adapter)],
+                queue_max,
+                watch: None,
+                tell: Box::new(|_| {}),
+            };
             Engine::new(parts).run(CancellationToken::new()).await
         });
         let process = Some(process);
@@ -242,6 +254,13 @@ pub(super) fn world() -> World {
         rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
         ledger: RwLock::default(),
     }
+}
+
+/// An engine without platforms.
+fn at_rest(store: Store) -> Arc<Engine> {
+    let tools = Arc::new(Lab { go: Arc::default() });
+    let (adapters, tell) = (Vec::new(), Box::new(|_: &str| {}));
+    Engine::new(Parts { store, world: world(), tools, adapters, queue_max: 2, watch: None, tell })
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {
@@ -352,8 +371,7 @@ async fn a_thread_that_has_not_read_its_plans_does_not_leave() {
     let directory = tempfile::tempdir().expect("a folder for the test");
     let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
     let store = Store::open(&url).await.expect("a database");
-    let tools = Arc::new(Lab { go: Arc::default() });
-    let engine = Engine::new(Parts { store, world: world(), tools, adapters: Vec::new(), queue_max: 2, watch: None });
+    let engine = at_rest(store);
     let key = thread_key("main");
     let (handle, jobs) = Handle::new(2);
     engine.lock_threads().insert(key.clone(), handle);

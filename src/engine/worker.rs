@@ -245,7 +245,8 @@ impl Worker {
         let (state, effects) = span.in_scope(|| {
             let _phase = tracing::debug_span!("reason").entered();
             let spent = self.spent(&input, now);
-            let about = About { spent: spent.as_ref(), signal: self.current.as_ref() };
+            let platforms = self.engine.health.statuses(now.mono);
+            let about = About { spent: spent.as_ref(), signal: self.current.as_ref(), platforms };
             self.engine.world.step(state, input, about, now)
         });
         if let Some((watch, told)) = self.engine.watch.as_ref().zip(told) {

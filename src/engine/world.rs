@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use countersign_core::command::Tables;
 use countersign_core::effect::{Effect, Input};
-use countersign_core::env::{Env, Limits, OwnDeployment, SpokeStatus, Vault};
+use countersign_core::env::{Env, Limits, OwnDeployment, PlatformStatus, SpokeStatus, Vault};
 use countersign_core::gate::{Cleared, Refusal, reissue};
 use countersign_core::ledger::Ledger;
 use countersign_core::port::{Outgoing, Rights, Similarity};
@@ -53,18 +53,20 @@ pub struct World {
 }
 
 /// What a step is about, as far as the shell knows it.
-#[derive(Clone, Copy)]
 pub(super) struct About<'a> {
     /// What those who pay for it have used today.
     pub spent: Option<&'a Spent>,
     /// Whoever's signal is worked on.
     pub signal: Option<&'a Signal>,
+    /// How the platforms do.
+    pub platforms: Vec<PlatformStatus>,
 }
 
 /// Snapshots that one step borrows.
 #[derive(Default)]
 struct Lent {
     spokes: Vec<SpokeStatus>,
+    platforms: Vec<PlatformStatus>,
     ledger: Arc<Ledger>,
     allowances: Vec<Allowance>,
     rights: Option<Arc<dyn Rights>>,
@@ -82,6 +84,7 @@ impl World {
         let allowances = about.signal.map(|signal| self.rates.allowances(&signal.asker(), now.mono));
         let lent = Lent {
             spokes: (self.spokes)(),
+            platforms: about.platforms,
             ledger: self.ledger(),
             allowances: allowances.unwrap_or_default(),
             rights: self.rights.at_this_moment(),
@@ -129,6 +132,7 @@ impl World {
             mask: &self.mask,
             commands: &self.commands,
             spokes: &lent.spokes,
+            platforms: &lent.platforms,
             allowances: &lent.allowances,
         }
     }

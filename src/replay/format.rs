@@ -19,8 +19,10 @@ pub struct Header {
     pub form: u32,
     /// The version that recorded.
     pub countersign: String,
-    /// Whose console it was: in a replay the same person has the owner's rights, whoever replays it.
-    pub owner: Owner,
+    /// Whose console it was: in a replay the same person has the owner's rights, whoever replays it. None where no console
+    /// was part of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
 }
 
 /// The console's one person.
@@ -35,8 +37,8 @@ pub struct Owner {
 
 impl Header {
     /// Of this version.
-    pub fn new((platform, id): (Platform, ActorId)) -> Self {
-        let owner = Owner { platform, id };
+    pub fn new(owner: Option<(Platform, ActorId)>) -> Self {
+        let owner = owner.map(|(platform, id)| Owner { platform, id });
         Self { form: FORM, countersign: env!("CARGO_PKG_VERSION").to_owned(), owner }
     }
 }

@@ -83,8 +83,9 @@ pub async fn play(
 ) -> Result<(), PlayError> {
     let printer = Arc::new(Printer { line: AtomicUsize::new(1), out: Mutex::new(out) });
     let watch = Some(Arc::clone(&printer) as _);
-    let engine =
-        Engine::new(Parts { store, world, tools: Arc::new(OnPaper), adapters: Vec::new(), queue_max: 1, watch });
+    // No platform is part of it, so that nothing has to be said of one.
+    let (tools, adapters, tell) = (Arc::new(OnPaper), Vec::new(), Box::new(|_: &str| {}));
+    let engine = Engine::new(Parts { store, world, tools, adapters, queue_max: 1, watch, tell });
     let mut threads: BTreeMap<ThreadKey, Player> = BTreeMap::new();
     for (n, line) in lines.lines().enumerate() {
         let at = n.saturating_add(2);

@@ -23,6 +23,7 @@ pub const ALL: &[Migration] = &[
     Migration { version: 4, name: "ledger", sql: include_str!("../../migrations/0004_ledger.sql") },
     Migration { version: 5, name: "usage", sql: include_str!("../../migrations/0005_usage.sql") },
     Migration { version: 6, name: "votes", sql: include_str!("../../migrations/0006_votes.sql") },
+    Migration { version: 7, name: "delivered", sql: include_str!("../../migrations/0007_delivered.sql") },
 ];
 
 /// A migrator for these migrations: it runs those that were not yet applied and refuses a database that has others.

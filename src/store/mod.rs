@@ -1,5 +1,5 @@
-//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `plans`, `votes`, `ledger`,
-//! `usage`, `audit`), the same
+//! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `messages`, `plans`,
+//! `cards`, `votes`, `ledger`, `usage`, `audit`), the same
 //! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
@@ -8,10 +8,12 @@
 //! plans commits FULL: a decision, an execution and its verification outlive a power cut.
 
 mod audit;
+mod cards;
 mod dialect;
 mod error;
 mod inbox;
 mod ledger;
+mod messages;
 pub mod migrations;
 mod outbox;
 mod plans;
@@ -30,11 +32,13 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool};
 
 pub use audit::{AuditEntry, AuditHead, AuditProblem, AuditReport, AuditRow, AuditWrong, BadHead, What};
+pub use cards::{Face, Redraw};
 pub use dialect::sqlite_url;
 use dialect::{Database, Durability, Pools};
 pub use error::StoreError;
 pub use inbox::{Ending, Unfinished};
 pub use ledger::LedgerChange;
+pub use messages::{CardPost, TouchedPost};
 pub use outbox::{NewPost, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
@@ -64,6 +68,8 @@ pub struct StepRecord {
     pub ledger: Vec<LedgerChange>,
     /// What is to be said.
     pub posts: Vec<NewPost>,
+    /// What cards show from now on.
+    pub redraws: Vec<Redraw>,
     /// What was used.
     pub uses: Vec<NewUse>,
     /// Set on the last step.
@@ -165,6 +171,7 @@ impl Store {
     async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
         let thread = inbox::thread_of(tx, &step.signal).await?;
         let posts = outbox::write(tx, &step.signal, &step.posts, step.at).await?;
+        cards::write(tx, &step.redraws).await?;
         let uses = usage::write(tx, &thread, &step.uses, step.at).await?;
         let mut ended_before = false;
         if let Some(ending) = step.ending {

@@ -1,13 +1,15 @@
 //! The outbox: every message that is to leave, until it has left or never will. Order within a thread is kept here; how
 //! a message is sent, and when again, is decided by the engine.
 
+use countersign_core::approval::PlanId;
 use countersign_core::port::Lane;
-use countersign_core::signal::{SignalId, ThreadKey, Wall};
+use countersign_core::signal::{EventId, SignalId, ThreadKey, Wall};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
+use super::dialect::Durability;
 use super::row::Stored;
-use super::{Store, StoreError, threads};
+use super::{Store, StoreError, messages, threads};
 
 /// The messages that may be sent next: of each thread in which nothing is being sent, the oldest one of its best lane.
 /// Everything behind it waits, also while it waits itself. The state is said twice, so that both engines see
@@ -38,6 +40,8 @@ pub struct NewPost {
     pub lane: Lane,
     /// The `Outgoing`, as JSON.
     pub body: String,
+    /// The plan whose card it holds, where it holds one.
+    pub plan: Option<PlanId>,
 }
 
 /// A message to be sent. Not cleared: it leaves only through `gate::reissue`.
@@ -57,6 +61,14 @@ pub struct StoredPost {
     pub attempts: u32,
     /// An earlier attempt may have come through, and the message must say so.
     pub repeat: bool,
+    /// Its place among the messages of its thread; of one lane the smaller leaves first.
+    pub place: i64,
+    /// It does not leave before this time.
+    pub not_before: Wall,
+    /// The plan whose card it holds, where it holds one.
+    pub plan: Option<PlanId>,
+    /// The event that it answers, as the platform named it; of the engine's own signals, too.
+    pub event: EventId,
 }
 
 /// How an attempt at sending ended.
@@ -88,11 +100,23 @@ impl Store {
     /// thread, and none of a thread in which one is being sent. Reads.
     pub async fn due(&self, now: Wall, limit: u32) -> Result<Vec<StoredPost>, StoreError> {
         let sql = heads!(
-            "SELECT o.id, o.signal, o.lane, o.body, o.attempts, o.repeat, \
+            "SELECT o.id, o.signal, o.lane, o.place, o.not_before, o.body, o.attempts, o.repeat, o.plan, \
+             (SELECT i.event FROM inbox AS i WHERE i.id = o.signal) AS event, \
              t.platform, t.account, t.space, t.conversation, t.root",
             " AND o.not_before <= $1 ORDER BY o.lane, o.created_at, o.id LIMIT $2"
         );
         let rows = sqlx::query(sql).bind(now.0).bind(i64::from(limit)).fetch_all(&self.read).await;
+        rows.map_err(StoreError::while_doing("reading the outbox"))?.iter().map(stored_post).collect()
+    }
+
+    /// Every message that waits, in the order in which those of a thread leave: what the way out begins with. Reads.
+    pub async fn open_posts(&self) -> Result<Vec<StoredPost>, StoreError> {
+        let sql = "SELECT o.id, o.signal, o.lane, o.place, o.not_before, o.body, o.attempts, o.repeat, o.plan, i.event, \
+                   t.platform, t.account, t.space, t.conversation, t.root \
+                   FROM outbox AS o JOIN threads AS t ON t.id = o.thread JOIN inbox AS i ON i.id = o.signal \
+                   WHERE o.state IN ('pending', 'sending') AND o.state = 'pending' \
+                   ORDER BY o.lane, o.place, o.created_at, o.id";
+        let rows = sqlx::query(sql).fetch_all(&self.read).await;
         rows.map_err(StoreError::while_doing("reading the outbox"))?.iter().map(stored_post).collect()
     }
 
@@ -110,7 +134,7 @@ impl Store {
         Ok(self.write_one(sqlx::query(sql).bind(id), "claiming a message").await? == 1)
     }
 
-    /// Records how the claimed attempt ended, at `at`. Writes, one commit.
+    /// Records how the claimed attempt ended, at `at`, and of what is out the platform's ids. Writes, one commit.
     pub async fn settle(&self, id: &str, settled: &Settled, at: Wall) -> Result<(), StoreError> {
         let query = match settled {
             Settled::Sent { platform_ids } => {
@@ -131,7 +155,13 @@ impl Store {
                 sqlx::query(sql).bind(id).bind(at.0).bind(storable(error))
             }
         };
-        let changed = self.write_one(query, "settling a message").await?;
+        let doing = "settling a message";
+        let mut tx = self.begin_write(Durability::Normal).await?;
+        let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing(doing))?.rows_affected();
+        if let (1, Settled::Sent { platform_ids }) = (changed, settled) {
+            messages::write(&mut tx, id, platform_ids).await?;
+        }
+        tx.commit().await.map_err(StoreError::while_doing(doing))?;
         if changed == 1 { Ok(()) } else { Err(StoreError::NotSending(id.to_owned())) }
     }
 
@@ -198,11 +228,12 @@ async fn insert(tx: &mut AnyConnection, signal: &SignalId, post: &NewPost, at: W
     // A message that is there already leaves a gap in the thread's places, which does no harm.
     let (thread, place) = threads::take_place(tx, &post.id, &post.to).await?;
     let sql = "INSERT INTO outbox (id, signal, n, thread, place, lane, body, created_at, not_before, \
-               state, attempts, repeat, platform_ids, error) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 'pending', 0, 0, '[]', '') \
+               plan, state, attempts, repeat, platform_ids, error) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, 'pending', 0, 0, '[]', '') \
                ON CONFLICT (signal, n) DO NOTHING";
     let query = sqlx::query(sql).bind(&post.id).bind(signal.as_str()).bind(i64::from(post.n)).bind(thread);
     let query = query.bind(place).bind(lane_number(post.lane)).bind(&post.body).bind(at.0);
+    let query = query.bind(post.plan.as_ref().map(PlanId::as_str));
     Ok(query.execute(tx).await.map_err(StoreError::while_doing("storing a message"))?.rows_affected())
 }
 
@@ -229,5 +260,14 @@ fn stored_post(row: &AnyRow) -> Result<StoredPost, StoreError> {
         body: row.text("body")?,
         attempts: row.count("attempts")?,
         repeat: row.flag("repeat")?,
+        place: row.number("place")?,
+        not_before: Wall(row.number("not_before")?),
+        plan: plan(&row)?,
+        event: EventId::new(row.text("event")?),
     })
+}
+
+fn plan(row: &Stored<'_>) -> Result<Option<PlanId>, StoreError> {
+    let plan = |id: String| PlanId::parse(&id).ok_or_else(|| row.wrong("plan", format!("{id} is no plan's id")));
+    row.maybe_text("plan")?.map(plan).transpose()
 }

@@ -26,6 +26,8 @@ pub enum Kind {
     Counter,
     /// How many seconds something took.
     Seconds,
+    /// How something stands.
+    Gauge,
 }
 
 /// A metric: its name without the prefix, its labels in order, and what it says.
@@ -47,6 +49,10 @@ const fn counter(name: &'static str, labels: &'static [&'static str], about: &'s
 
 const fn timer(name: &'static str, about: &'static str) -> Metric {
     Metric { name, kind: Kind::Seconds, labels: &[], about }
+}
+
+const fn gauge_of(name: &'static str, labels: &'static [&'static str], about: &'static str) -> Metric {
+    Metric { name, kind: Kind::Gauge, labels, about }
 }
 
 /// Every metric there is.
@@ -82,6 +88,14 @@ pub const METRICS: &[Metric] = &[
     counter("stray_answers_total", &[], "Tool answers that nobody waited for any more."),
     counter("tool_calls_total", &["tool", "action", "ok"], "Tool calls that were made."),
     counter("deliveries_total", &["platform", "outcome"], "Messages handed to a platform, by what became of them."),
+    counter("adapter_restarts_total", &["platform"], "Platforms that broke and were started again."),
+    counter("progress_total", &["outcome"], "Lines of live progress, by what became of them."),
+    counter("card_redraws_total", &["outcome"], "Cards that show something else by now, by what became of it."),
+    gauge_of(
+        "platform_last_heard_seconds",
+        &["platform"],
+        "When a platform last gave a sign of life, in seconds since 1970.",
+    ),
     counter("plans_total", &["became", "risk"], "Plans, by the state that they came to."),
     counter("plans_lost_total", &[], "Steps that were not stored because somebody else had moved the plan."),
     counter("links_total", &["did"], "What was done with linked accounts and their codes."),
@@ -112,6 +126,12 @@ pub fn add(name: &'static str, labels: &[(&'static str, String)], amount: u64) {
 pub fn seconds(name: &'static str, took: Duration) {
     let Some(labels) = checked(name, Kind::Seconds, &[]) else { return };
     ::metrics::histogram!(format!("{PREFIX}{name}"), labels).record(took.as_secs_f64());
+}
+
+/// Sets how something stands. What is not in [`METRICS`] is a bug, as with [`count`].
+pub fn gauge(name: &'static str, labels: &[(&'static str, String)], value: f64) {
+    let Some(labels) = checked(name, Kind::Gauge, labels) else { return };
+    ::metrics::gauge!(format!("{PREFIX}{name}"), labels).set(value);
 }
 
 fn checked(name: &'static str, kind: Kind, labels: &[(&'static str, String)]) -> Option<Vec<Label>> {
@@ -208,6 +228,7 @@ fn describe() {
         let name = format!("{PREFIX}{name}");
         match kind {
             Kind::Counter => ::metrics::describe_counter!(name, *about),
+            Kind::Gauge => ::metrics::describe_gauge!(name, *about),
             Kind::Seconds => ::metrics::describe_histogram!(name, ::metrics::Unit::Seconds, *about),
         }
     }
@@ -247,6 +268,7 @@ mod tests {
                 match metric.kind {
                     Kind::Counter => count(metric.name, &labels),
                     Kind::Seconds => seconds(metric.name, Duration::from_millis(3)),
+                    Kind::Gauge => gauge(metric.name, &labels, 3.0),
                 }
             }
         });

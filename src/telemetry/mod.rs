@@ -5,7 +5,7 @@ mod log;
 mod metrics;
 
 pub use log::start;
-pub use metrics::{Kind, METRICS, Metric, MetricsHandle, add, count, metrics, seconds};
+pub use metrics::{Kind, METRICS, Metric, MetricsHandle, add, count, gauge, metrics, seconds};
 
 /// Telemetry that cannot start.
 #[derive(Debug, thiserror::Error)]

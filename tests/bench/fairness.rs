@@ -177,8 +177,15 @@ async fn measure(rates: &str, noisy: usize, questions: usize) -> Waits {
     let line = Arc::new(Line { said: Mutex::new(Some(said)), to_quiet: answering, answers: AtomicUsize::new(0) });
     let store = Store::open(&url).await.expect("a database");
     let adapters = vec![Arc::clone(&line) as Arc<dyn Adapter>];
-    let engine =
-        Engine::new(Parts { store, world: world(rates), tools: Arc::new(Lab), adapters, queue_max: 64, watch: None });
+    let engine = Engine::new(Parts {
+        store,
+        world: world(rates),
+        tools: Arc::new(Lab),
+        adapters,
+        queue_max: 64,
+        watch: None,
+        tell: Box::new(|_| {}),
+    });
     let stop = CancellationToken::new();
     let running = tokio::spawn({
         let stop = stop.clone();

@@ -62,6 +62,7 @@ async fn use_up(home: &Home) {
         plans,
         ledger: Vec::new(),
         posts,
+        redraws: Vec::new(),
         uses,
         ending,
         kept: None,

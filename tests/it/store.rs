@@ -43,6 +43,7 @@ mod audit;
 mod durability;
 mod full;
 mod ledger;
+mod messages;
 mod plans;
 mod trouble;
 mod votes;
@@ -146,7 +147,7 @@ fn signal(id: &str, thread: ThreadKey, at: i64) -> Signal {
 }
 
 fn post(id: &str, n: u32, to: ThreadKey, lane: Lane) -> NewPost {
-    NewPost { id: id.to_owned(), n, to, lane, body: format!("{{\"post\":\"{id}\"}}") }
+    NewPost { id: id.to_owned(), n, to, lane, body: format!("{{\"post\":\"{id}\"}}"), plan: None }
 }
 
 fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
@@ -157,6 +158,7 @@ fn step(signal: &str, at: i64, posts: Vec<NewPost>) -> StepRecord {
         audit: Vec::new(),
         plans: Vec::new(),
         posts,
+        redraws: Vec::new(),
         uses: Vec::new(),
         ending: None,
         kept: None,
@@ -614,6 +616,8 @@ async fn a_changed_migration_is_refused(bed: Bed) {
 
 async fn a_foreign_database_is_left_alone(bed: Bed) {
     let ours = [
+        "messages",
+        "cards",
         "votes",
         "usage_days",
         "usage_turns",
@@ -766,6 +770,9 @@ async fn migrate_over_samples(url: &str) {
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
     let used = store.used_on(countersign_core::usage::Day(0)).await.expect("the samples' sums are readable");
     assert_ne!(used, countersign_core::usage::Book::new(used.day()));
+    let open = store.open_posts().await.expect("the samples' messages are readable");
+    assert!(open.iter().any(|post| post.id == "p-02" && post.event.as_str() == "2"));
+    assert_eq!(store.cards_to_show().await.expect("the samples' cards are readable").len(), 1);
     let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
     assert_eq!((open.filed.len(), open.broken), (3, Vec::new()));
     let voters: Vec<_> = open.filed.iter().flat_map(|plan| &plan.standing.votes).map(|vote| &vote.person).collect();

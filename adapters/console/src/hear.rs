@@ -65,7 +65,7 @@ impl Console {
         self.note(&self.options.banner);
         let lines = match line::spawn(input) {
             Ok(lines) => lines,
-            Err(error) => return Ended::Failed(format!("cannot start the thread that reads the input: {error}")),
+            Err(error) => return Ended::Refused(format!("cannot start the thread that reads the input: {error}")),
         };
         tokio::select! {
             biased;
@@ -83,7 +83,7 @@ impl Console {
                     self.complain(None, Mark::Refused, &too_long(bytes)).await;
                     Next::Line
                 }
-                Err(error) => Next::End(Ended::Failed(format!("cannot read the input: {error}"))),
+                Err(error) => Next::End(Ended::Refused(format!("cannot read the input: {error}"))),
             };
             match next {
                 Next::Line => {}
@@ -160,7 +160,7 @@ impl Console {
             pause = (pause * 2).min(PAUSE_MAX);
         }
         self.complain(Some(&offer.event), Mark::Failed, STUCK).await;
-        Next::End(Ended::Failed("the bot stayed busy, and the input was not read to its end".to_owned()))
+        Next::End(Ended::Refused("the bot stayed busy, and the input was not read to its end".to_owned()))
     }
 
     /// Offers a line once. The answer to it can be shown only after this returns.
@@ -264,5 +264,5 @@ pub(crate) fn too_long(bytes: usize) -> String {
 
 /// Nobody reads the answers.
 pub(crate) fn nobody_reads() -> Ended {
-    Ended::Failed("standard output was closed, so that nobody can read the answers".to_owned())
+    Ended::Refused("standard output was closed, so that nobody can read the answers".to_owned())
 }

@@ -211,7 +211,7 @@ impl Console {
         let started = self.start_terminal();
         let (mut keyboard, mut interrupts) = match started {
             Ok(parts) => parts,
-            Err(error) => return Ended::Failed(format!("the terminal cannot be used: {error}")),
+            Err(error) => return Ended::Refused(format!("the terminal cannot be used: {error}")),
         };
         self.say(&self.options.banner).await;
         let ended = tokio::select! {
@@ -245,7 +245,7 @@ impl Console {
                     Next::Line
                 }
                 Key::End => Next::End(Ended::InputOver),
-                Key::Broken(why) => Next::End(Ended::Failed(why)),
+                Key::Broken(why) => Next::End(Ended::Refused(why)),
             };
             if let Next::End(ended) = next {
                 return ended;

@@ -166,7 +166,7 @@ fn reply(signal: &Signal) -> Outgoing {
             let said = format!("{choice:?} of {plan}: {reason}");
             outgoing(signal, Mark::Plain, vec![text(&said)])
         }
-        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. } => {
+        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Stray | Payload::Limited { .. } => {
             panic!("only the engine makes these")
         }
         Payload::Edited { .. } | Payload::Deleted { .. } => panic!("nothing is taken back at a console"),
@@ -374,7 +374,7 @@ async fn a_closed_output_is_permanent_and_ends_the_hearing() {
     let (ended, delivery) = tokio::time::timeout(LIMIT, both).await.expect("the closed output ends the hearing");
     assert_eq!(delivery, Delivery::Permanent("standard output is closed".to_owned()));
     let why = "standard output was closed, so that nobody can read the answers";
-    assert_eq!(ended, Ended::Failed(why.to_owned()));
+    assert_eq!(ended, Ended::Refused(why.to_owned()));
 }
 
 #[tokio::test]
@@ -388,7 +388,7 @@ async fn a_stop_ends_the_hearing_while_the_input_is_open() {
     assert_eq!(console.hear(&bot, stop.boxed()).await, Ended::Stopped);
     assert_eq!(bot.payloads(), [said("disk usage")]);
     let again = console.hear(&bot, std::future::pending().boxed()).await;
-    assert!(matches!(again, Ended::Failed(_)));
+    assert!(matches!(again, Ended::Refused(_)));
 }
 
 #[tokio::test]

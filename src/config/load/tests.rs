@@ -221,6 +221,34 @@ fn the_stronger_of_two_ways_to_give_the_database_wins() {
 }
 
 #[test]
+fn a_token_stands_in_the_environment_or_in_a_file_of_its_own() {
+    let token = "123456:hunter2-hunter2-hunter2";
+    insta::assert_snapshot!(in_file(&format!("[telegram]\ntoken = \"{token}\"")),
+        @"countersign.toml: `telegram.token` (line 2) is a secret; give it as COUNTERSIGN_TELEGRAM__TOKEN or in a file named by `telegram.token_file`");
+    insta::assert_snapshot!(in_file("[telegram]\napi_url = \"example.org\""),
+        @"countersign.toml: `telegram.api_url` (line 2) must be a URL that begins with `https://` or `http://`");
+    assert!(!Config::default().telegram.is_on(), "nothing is on that nobody turned on");
+    if cfg!(feature = "telegram") {
+        insta::assert_snapshot!(World::new().env("COUNTERSIGN_TELEGRAM__TOKEN", "hunter2").refused(),
+            @"COUNTERSIGN_TELEGRAM__TOKEN: `telegram.token` is not a bot token; it has the form 123456789:AbC... and comes from @BotFather");
+    }
+    let given = [
+        World::new().env("COUNTERSIGN_TELEGRAM__TOKEN", token),
+        World::new().file(FILE, "[telegram]\ntoken_file = \"tg\"").file("tg", &format!("{token}\n")),
+    ];
+    for world in given {
+        if cfg!(feature = "telegram") {
+            let config = world.load();
+            assert_eq!(config.telegram.token.as_ref().map(Secret::expose), Some(token));
+            assert_eq!(config.secrets(), [token]);
+        } else {
+            let refused = world.refused();
+            assert!(refused.contains("build with --features telegram"), "{refused}");
+        }
+    }
+}
+
+#[test]
 fn a_path_is_relative_to_the_file_that_it_stands_in() {
     let mut world = World::new();
     std::fs::create_dir(world.dir.path().join("etc")).expect("it can be created");

@@ -48,6 +48,7 @@ pub enum Admission {
 /// What a room can do, as data. The core picks buttons, then reactions, then text. What is declared here works, and what is
 /// not is not there: the conformance suite holds every adapter to both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about a room by itself, and no state")]
 pub struct Capabilities {
     /// A choice can be pressed.
     pub buttons: bool,
@@ -165,8 +166,8 @@ pub struct Parcel<'a> {
 
 /// Puts right what was sent. Its I/O is with its platform.
 pub trait Editor: Send + Sync {
-    /// Shows this in the place of a message that was delivered as these parts, without buttons. What reads the same
-    /// already is done.
+    /// Shows this in the place of a message that was delivered as these parts, with the buttons that it has itself and no
+    /// others. What reads the same already is done.
     fn edit<'a>(&'a self, parts: &'a [EventId], parcel: Parcel<'a>) -> BoxFuture<'a, Delivery>;
 
     /// Takes a message back. One that is gone already is done.

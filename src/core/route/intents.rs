@@ -174,6 +174,19 @@ pub struct Intent {
     verbatim: BTreeSet<String>,
 }
 
+impl Intent {
+    /// A word or two that ask for it as they stand, for a menu; none where something has to be named.
+    pub fn in_short(&self) -> Option<&str> {
+        let from_pattern = |value: &Value| value.as_str().is_some_and(|text| text.contains('{'));
+        let stands_alone = match self.does {
+            Does::Own(_) => true,
+            Does::Call { .. } => self.target.is_none() && !self.args.values().any(from_pattern),
+        };
+        let is_plain = |example: &&String| example.chars().all(|c| c.is_ascii_lowercase() || c == ' ');
+        self.examples.iter().find(is_plain).filter(|_| stands_alone).map(String::as_str)
+    }
+}
+
 /// What is wrong with an intent file: always the file, the intent and the fix.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}: {problem}")]

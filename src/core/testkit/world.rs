@@ -398,6 +398,7 @@ impl World {
             mask: &self.mask,
             commands: &self.commands,
             spokes: &[],
+            platforms: &[],
             allowances: &self.allowances,
         }
     }

@@ -31,7 +31,15 @@ impl Bench {
         let mut world = world();
         world.budgets.person = Daily { tokens: tokens_per_person, cost_micros: None };
         let tools = Arc::new(Lab::default());
-        let engine = Engine::new(Parts { store, world, tools, adapters: Vec::new(), queue_max: 2, watch: None });
+        let engine = Engine::new(Parts {
+            store,
+            world,
+            tools,
+            adapters: Vec::new(),
+            queue_max: 2,
+            watch: None,
+            tell: Box::new(|_| {}),
+        });
         let (_, jobs) = Handle::new(2);
         let worker = Worker::new(Arc::clone(&engine), thread_key("main"), jobs);
         Self { engine, worker, _directory: directory }

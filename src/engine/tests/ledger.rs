@@ -22,6 +22,7 @@ fn linking(signal: &SignalId) -> StepRecord {
         ledger: vec![LedgerChange { id: "k-1".to_owned(), change }],
         uses: Vec::new(),
         posts: Vec::new(),
+        redraws: Vec::new(),
         ending: None,
         kept: None,
     }
@@ -36,7 +37,8 @@ async fn a_ledger_that_cannot_be_read_permits_nothing() {
     assert!(store.accept(&asked).await.expect("it is stored"));
     assert_eq!(store.commit(&linking(&asked.id)).await.expect("it is stored"), Committed::Done);
     let tools = Arc::new(Lab { go: Arc::new(Notify::new()) });
-    let parts = Parts { store, world: world(), tools, adapters: Vec::new(), queue_max: 2, watch: None };
+    let parts =
+        Parts { store, world: world(), tools, adapters: Vec::new(), queue_max: 2, watch: None, tell: Box::new(|_| {}) };
     let engine = Engine::new(parts);
     let is_linked = || engine.world.ledger().link(&account()).is_some();
 

@@ -174,6 +174,7 @@ impl Running {
             adapters: vec![Arc::new(Terminal { says, seen: seeing.clone() })],
             queue_max: 2,
             watch: Some(Arc::new(Watching(seeing))),
+            tell: Box::new(|_| {}),
         };
         let stop = CancellationToken::new();
         let stopped = stop.clone();

@@ -153,6 +153,7 @@ async fn cost_of(budgets: Budgets) -> Vec<usize> {
         adapters: Vec::new(),
         queue_max: 2,
         watch: None,
+        tell: Box::new(|_| {}),
     };
     let mut player = Player::new(&Engine::new(parts), thread("main"));
     let asked = signal("s-2", thread("main"), 1);

@@ -12,6 +12,9 @@ const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
 const CONSOLE_MANIFEST: &str = "[dependencies]\ncountersign-core = \"1\"\nfutures = \"1\"\nnix = \"1\"\nrustyline = \"1\"\nserde = \"1\"\n\
     serde_json = \"1\"\ntokio = \"1\"\ntracing = \"1\"\nunicode-width = \"1\"\n[dev-dependencies]\ninsta = \"1\"\n";
+const FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nclap = \"1\"\nform_urlencoded = \"1\"\nfutures = \"1\"\n\
+    http-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\nmulter = \"1\"\nserde_json = \"1\"\ntokio = \"1\"\nunicode-width = \"1\"\n\
+    [dev-dependencies]\ninsta = \"1\"\nreqwest = \"1\"\nteloxide-core = \"1\"\n";
 const CORE_LIB: &str = "//! Decides, never does.\n//!\n//! 1. **No write without a target.** A sentence\n//!    on two lines. \
     Held by\n//!    `gate::tests::held` and `also_held`.\n//! 2. **Refusals never wear down.** Held by `also_held`.\n\n\
     #[cfg(test)]\nmod tests {\n    #[test]\n    // Why.\n    #[expect(lint)]\n    fn held() {}\n\n    #[tokio::test]\n    \
@@ -28,6 +31,7 @@ fn sound() -> Vec<(String, String)> {
         (".hidden", ""),
         ("src/core/Cargo.toml", CORE_MANIFEST),
         ("adapters/console/Cargo.toml", CONSOLE_MANIFEST),
+        ("tests/fakes/telegram/Cargo.toml", FAKE_MANIFEST),
         ("src/core/lib.rs", CORE_LIB),
         ("src/lib.rs", &format!("//! Root. `.unwrap()` in a comment.\nmod core_of_it;\n{longest}")),
         ("src/long.rs", &format!("//! Mostly tests.\n#[cfg(test)]\nmod tests {{\n{tests}}}\n")),
@@ -82,6 +86,12 @@ fn dependencies() -> Vec<Row> {
             "adapters/console/Cargo.toml",
             CONSOLE_MANIFEST.replace("futures", "countersign = \"1\"\nfutures"),
             "adapters/console/Cargo.toml: `countersign` is not allowed among the dependencies; see tests/it/tidy.rs",
+        ),
+        (
+            "dependencies",
+            "tests/fakes/telegram/Cargo.toml",
+            FAKE_MANIFEST.replace("clap", "countersign-core = \"1\"\nclap"),
+            "tests/fakes/telegram/Cargo.toml: `countersign-core` is not allowed among the dependencies; see tests/it/tidy.rs",
         ),
         (
             "dependencies",

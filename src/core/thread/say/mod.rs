@@ -235,6 +235,10 @@ fn status(turn: &Turn<'_>) -> Vec<Block> {
         fields.push(("open plans".to_owned(), format!("{open}; `approvals` lists them")));
     }
     fields.push(("model".to_owned(), "none configured".to_owned()));
+    for platform in turn.env.platforms {
+        let state = text::one_line(&turn.env.mask.apply(&platform.state), 200);
+        fields.push((text::one_line(&platform.name, 40), state));
+    }
     for spoke in turn.env.spokes {
         fields.push((format!("tools: {}", spoke.name), text::one_line(&turn.env.mask.apply(&spoke.state), 200)));
     }

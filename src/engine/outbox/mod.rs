@@ -1,0 +1,168 @@
+//! The way out. What is to be said is stored with the step that says it and queued here right after that commit; a start
+//! queues what an earlier process left. So that nobody has to ask the database what is due, all of it is in memory: what
+//! waits (`queue`), how fast each platform lets us talk (`pace`), who is still owed something (`owed`). `deliver` sends,
+//! `cards` and `live` put right what was sent.
+
+mod cards;
+mod deliver;
+mod live;
+mod owed;
+mod pace;
+mod queue;
+mod served;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use countersign_core::approval::PlanId;
+use countersign_core::port::Pace;
+use countersign_core::signal::{Mono, OURSELVES, Platform, Signal, SignalId, ThreadKey};
+use tokio::sync::Notify;
+
+use crate::store::{NewPost, StoredPost};
+
+use cards::Keeper;
+use live::Shows;
+use owed::Owed;
+use pace::{Paces, room};
+use queue::{Queue, Sending};
+
+pub(super) use queue::Post;
+
+/// The most messages of one platform on their way at a time; platforms do not wait for each other.
+const AT_ONCE: usize = 16;
+
+/// Everything that is to leave.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    desks: Mutex<Desks>,
+    /// Something was queued, or is out.
+    woken: Notify,
+    cards: Keeper,
+    shows: Shows,
+}
+
+#[derive(Debug, Default)]
+struct Desks {
+    desks: BTreeMap<Platform, Desk>,
+    owed: Owed,
+}
+
+/// What waits on one platform, and how fast it may go.
+#[derive(Debug, Default)]
+struct Desk {
+    queue: Queue,
+    paces: Paces,
+}
+
+impl Outbox {
+    /// Queues messages, each not before its time.
+    pub(super) fn put(&self, posts: impl IntoIterator<Item = (Post, Mono)>, now: Mono) {
+        let mut desks = self.lock();
+        for (post, not_before) in posts {
+            desks.owed.one_more(&post.signal);
+            desks.of(&post.to.platform).queue.push(post, not_before.0, now.0);
+        }
+        self.woken.notify_one();
+    }
+
+    /// A signal's request has ended. True: everything that was to be said is out.
+    pub(super) fn ended(&self, signal: &SignalId) -> bool {
+        self.lock().owed.ended(signal)
+    }
+
+    /// From now on the card of this plan shows something else; what that is stands in the store.
+    pub(super) fn redraw(&self, plan: PlanId, now: Mono) {
+        self.cards.want(plan, now.0);
+    }
+
+    /// A signal is answered: its progress is taken back.
+    pub(super) fn answered(&self, signal: &SignalId) {
+        self.shows.end(signal);
+    }
+
+    /// What may leave now.
+    fn take(&self, pace: impl Fn(&ThreadKey) -> Pace, now: Mono) -> Vec<Sending> {
+        let mut taken = Vec::new();
+        for desk in self.lock().desks.values_mut() {
+            let free = AT_ONCE.saturating_sub(desk.queue.on_their_way());
+            taken.extend(desk.queue.take(&mut desk.paces, &pace, (free, now.0)));
+        }
+        taken
+    }
+
+    /// When something may leave that may not leave now.
+    fn next_at(&self) -> Option<Mono> {
+        let desks = self.lock();
+        let has_room = desks.desks.values().filter(|desk| desk.queue.on_their_way() < AT_ONCE);
+        has_room.filter_map(|desk| desk.queue.next_at()).min().map(Mono)
+    }
+
+    /// A message has to be sent again.
+    fn again(&self, sending: Sending, not_before: Mono, now: Mono) {
+        self.lock().of(&sending.post.to.platform.clone()).queue.again(sending, not_before.0, now.0);
+        self.woken.notify_one();
+    }
+
+    /// A message is out, or never will be. True: its signal is answered.
+    fn done(&self, post: &Post, now: Mono) -> bool {
+        let mut desks = self.lock();
+        desks.of(&post.to.platform).queue.done(&post.to, now.0);
+        self.woken.notify_one();
+        desks.owed.one_less(&post.signal)
+    }
+
+    /// The platform took something.
+    fn was_taken(&self, thread: &ThreadKey) {
+        self.lock().of(&thread.platform).paces.was_taken();
+    }
+
+    /// The platform asked to wait.
+    fn was_refused(&self, thread: &ThreadKey, pace: &Pace, ms: u64, now: Mono) {
+        self.lock().of(&thread.platform).paces.was_refused(&room(thread), pace, ms, now.0);
+    }
+
+    /// Takes leave to do what may wait: only where it keeps no message back. Else says when to ask again.
+    fn take_spare(&self, thread: &ThreadKey, pace: &Pace, now: Mono) -> Result<(), Mono> {
+        let mut desks = self.lock();
+        let desk = desks.of(&thread.platform);
+        if !desk.queue.is_calm() {
+            return Err(Mono(now.0.saturating_add(BUSY_MS)));
+        }
+        desk.paces.take_spare(&room(thread), pace, now.0).map_err(|wait| Mono(wait.until()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Desks> {
+        self.desks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// When what may wait asks again, where messages wait.
+const BUSY_MS: u64 = 200;
+
+impl Desks {
+    fn of(&mut self, platform: &Platform) -> &mut Desk {
+        if !self.desks.contains_key(platform) {
+            self.desks.insert(platform.clone(), Desk::default());
+        }
+        self.desks.get_mut(platform).expect("invariant: it was put there")
+    }
+}
+
+impl Post {
+    /// A message that was just stored, in answer to this signal.
+    pub(super) fn new(post: NewPost, signal: &Signal) -> Self {
+        let NewPost { id, to, lane, body, plan, .. } = post;
+        let anchor = (!signal.actor.is_ourselves()).then(|| signal.event.clone());
+        Self { id, signal: signal.id.clone(), anchor, to, lane, body, plan, attempts: 0, repeat: false }
+    }
+}
+
+impl From<StoredPost> for Post {
+    fn from(stored: StoredPost) -> Self {
+        let StoredPost { id, signal, to, lane, body, attempts, repeat, plan, event, .. } = stored;
+        // What the engine says of its own accord answers nothing that anybody could see.
+        let ours = event.as_str().strip_prefix(OURSELVES).is_some_and(|rest| rest.starts_with('/'));
+        Self { id, signal, anchor: (!ours).then_some(event), to, lane, body, plan, attempts, repeat }
+    }
+}

@@ -1,0 +1,151 @@
+//! What a press or a reaction decides: found out among the bot's own messages, never from what the platform was given to
+//! carry. Only what was said in the same conversation counts; who may decide is judged by the core.
+
+use std::sync::Arc;
+
+use countersign_core::port::{Admission, Block, CardChoice, Outgoing, Touch, Touched};
+use countersign_core::signal::{Addressed, Ground, Payload, Signal, SignalId, ThreadKey, Wall};
+
+use super::Engine;
+use crate::store::{StoreError, TouchedPost};
+
+impl Engine {
+    /// Takes a press or a reaction. A button that is nobody's is taken all the same: it decides nothing, and is recorded
+    /// (AC-07). A reaction to anything but a card is only that.
+    pub(super) async fn take_touch(self: &Arc<Self>, touch: Touch) -> anyhow::Result<Admission> {
+        let found = match &touch.on {
+            Touched::Button(button) => Some(self.pressed(&touch.thread, button).await?),
+            Touched::Message { event, choice } => {
+                let post = self.store.touched_message(&touch.thread, event).await?;
+                post.and_then(|post| Some((decision(&message(&post)?, *choice)?, post.thread)))
+            }
+        };
+        let Some((payload, thread)) = found else { return Ok(Admission::Unknown) };
+        self.take(signal_of(touch, thread, payload)).await
+    }
+
+    async fn pressed(&self, near: &ThreadKey, button: &str) -> Result<(Payload, ThreadKey), StoreError> {
+        let stray = (Payload::Stray, near.clone());
+        let Some((post, place)) = parse(button) else { return Ok(stray) };
+        let Some(post) = self.store.touched_post(near, post).await? else { return Ok(stray) };
+        let pressed = message(&post).and_then(|message| meaning(&message, place));
+        Ok(pressed.map_or(stray, |payload| (payload, post.thread)))
+    }
+}
+
+/// `POST:N`, written as an adapter writes it and in no other way.
+fn parse(button: &str) -> Option<(&str, u32)> {
+    let (post, place) = button.split_once(':')?;
+    let n: u32 = place.parse().ok()?;
+    (!post.is_empty() && n.to_string() == place).then_some((post, n))
+}
+
+fn message(post: &TouchedPost) -> Option<Outgoing> {
+    serde_json::from_str(&post.body).ok()
+}
+
+/// What the button at this place of a message means.
+fn meaning(message: &Outgoing, place: u32) -> Option<Payload> {
+    message.blocks.iter().find_map(|block| match block {
+        Block::Card { .. } => {
+            let choice = [CardChoice::Approve, CardChoice::Deny].into_iter().nth(usize::try_from(place).ok()?)?;
+            decision(message, choice)
+        }
+        Block::Choices { question, choices } => {
+            let is_one = usize::try_from(place).is_ok_and(|place| place < choices.len());
+            is_one.then(|| Payload::Choice { question: question.clone(), pick: place })
+        }
+        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+    })
+}
+
+/// The decision that a message's card was given; none where it holds no card, or not this choice.
+fn decision(message: &Outgoing, choice: CardChoice) -> Option<Payload> {
+    message.blocks.iter().find_map(|block| match block {
+        Block::Card { plan, digest, choices } if choices.contains(&choice) => {
+            let (plan, digest) = (plan.clone(), digest.clone());
+            Some(Payload::Decision { plan, digest, choice, reason: String::new() })
+        }
+        _ => None,
+    })
+}
+
+/// It addresses the bot: nobody else's messages have these buttons.
+fn signal_of(touch: Touch, thread: ThreadKey, payload: Payload) -> Signal {
+    let Touch { event, room, actor, platform_roles, .. } = touch;
+    Signal {
+        id: SignalId::new(""),
+        event,
+        thread,
+        room,
+        actor,
+        platform_roles,
+        addressed: Addressed::Reply,
+        follows: None,
+        payload,
+        depth: 0,
+        ground: Ground::Foreground,
+        received_at: Wall(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::approval::{Digest, PlanId};
+    use countersign_core::port::{Choice, Claim, Lane, Mark, Visibility};
+    use countersign_core::signal::QuestionId;
+    use countersign_core::testkit::thread_key;
+
+    use super::*;
+
+    fn with(block: Block) -> Outgoing {
+        let text = Block::Text { text: "before it".to_owned() };
+        Outgoing {
+            to: thread_key("main"),
+            answers: SignalId::new("s"),
+            mark: Mark::Question,
+            lane: Lane::Decision,
+            visibility: Visibility::Everybody,
+            claim: Claim::Nothing,
+            blocks: vec![text, block],
+        }
+    }
+
+    fn card(choices: &[CardChoice]) -> Outgoing {
+        let (plan, digest) = (PlanId::from_random(7), Digest::of(b"card"));
+        with(Block::Card { plan, digest, choices: choices.to_vec() })
+    }
+
+    #[test]
+    fn a_button_means_what_stands_at_its_place_and_nothing_else_does() {
+        let both = card(&[CardChoice::Approve, CardChoice::Deny]);
+        let decided = |choice| Payload::Decision {
+            plan: PlanId::from_random(7),
+            digest: Digest::of(b"card"),
+            choice,
+            reason: String::new(),
+        };
+        assert_eq!(meaning(&both, 0), Some(decided(CardChoice::Approve)));
+        assert_eq!(meaning(&both, 1), Some(decided(CardChoice::Deny)));
+        assert_eq!(meaning(&both, 2), None);
+        assert_eq!(meaning(&card(&[CardChoice::Deny]), 0), None, "a card that cannot be approved");
+        assert_eq!(meaning(&card(&[CardChoice::Deny]), 1), Some(decided(CardChoice::Deny)));
+        let label = |label: &str| Choice { label: label.to_owned(), about: String::new() };
+        let question = QuestionId::new("q");
+        let asks = with(Block::Choices { question: question.clone(), choices: vec![label("a"), label("b")] });
+        assert_eq!(meaning(&asks, 1), Some(Payload::Choice { question, pick: 1 }));
+        assert_eq!(meaning(&asks, 2), None);
+        assert_eq!(decision(&asks, CardChoice::Approve), None, "a reaction decides cards only");
+        assert_eq!(meaning(&with(Block::Code { text: "x".to_owned() }), 0), None);
+    }
+
+    #[test]
+    fn a_button_is_read_only_as_it_was_written() {
+        assert_eq!(parse("0123:1"), Some(("0123", 1)));
+        for forged in
+            ["", ":", "0123", "0123:", ":0", "0123:+1", "0123:01", "0123:-1", "0123:1:1", "0123: 1", "0123:99999999999"]
+        {
+            assert_eq!(parse(forged), None, "{forged}");
+        }
+    }
+}
