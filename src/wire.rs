@@ -80,7 +80,6 @@ fn telegram(config: &Telegram, intents: &Intents, platform_roles: bool) -> anyho
             per_second: config.per_second,
             chat_per_second: config.per_chat_per_second,
             group_per_minute: config.per_group_per_minute,
-            ..Limits::default()
         },
         platform_roles,
         ..Options::new(token.expose())

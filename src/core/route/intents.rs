@@ -178,8 +178,9 @@ impl Intent {
     /// A word or two that ask for it as they stand, for a menu; none where something has to be named.
     pub fn in_short(&self) -> Option<&str> {
         let from_pattern = |value: &Value| value.as_str().is_some_and(|text| text.contains('{'));
-        let stands_alone = match self.does {
+        let stands_alone = match &self.does {
             Does::Own(_) => true,
+            Does::Reply(reply) => reply.groups().next().is_none(),
             Does::Call { .. } => self.target.is_none() && !self.args.values().any(from_pattern),
         };
         let is_plain = |example: &&String| example.chars().all(|c| c.is_ascii_lowercase() || c == ' ');
