@@ -160,7 +160,7 @@ fn a_card_promises_its_requester_only_what_they_may() {
         let circle = Circle { group: "sre".to_owned(), escalate: Vec::new() };
         Terms { circles: BTreeSet::from([circle]), ..quorum(people) }
     };
-    let alone = "You asked for this yourself. On the console its owner may countersign alone; the record says so.";
+    let alone = "You asked for this yourself, and may countersign it alone; the record says so.";
     let among = "You asked for this yourself, and may be one of those who countersign; the record says so.";
     for (terms, is_in, is_barred, said) in [
         (quorum(1), false, false, alone),

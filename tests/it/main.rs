@@ -5,6 +5,8 @@ mod audit;
 mod budget;
 mod commands;
 mod compile;
+#[cfg(feature = "telegram")]
+mod conformance;
 mod console;
 mod kill;
 mod limits;

@@ -126,10 +126,10 @@ pub(crate) async fn deliver(telegram: &Telegram, letter: Letter<'_>) -> Delivery
 async fn privately(telegram: &Telegram, letter: Letter<'_>, parts: &[Part]) -> Option<Delivery> {
     let callback = letter.anchor.and_then(ids::callback_of).filter(|callback| telegram.callbacks.is_open(callback))?;
     let (Visibility::Only(_), [Part::Message(text)]) = (&letter.message.visibility, parts) else { return None };
-    if text.keyboard.is_some() || text.plain.encode_utf16().count() > TEXT_UNITS_MAX {
+    if text.keyboard.is_some() {
         return None;
     }
-    match answer(&telegram.api, callback, Some(&text.plain), true).await {
+    match answer(&telegram.api, callback, Some(in_a_window(&text.plain)), true).await {
         Ok(()) => {
             telegram.callbacks.close(callback);
             Some(Delivery::Sent(Vec::new()))
@@ -141,6 +141,16 @@ async fn privately(telegram: &Telegram, letter: Letter<'_>, parts: &[Part]) -> O
         }
         Err(trouble) => Some(outcome::delivery(&trouble)),
     }
+}
+
+/// As many whole lines of a text as Telegram shows in a window, the first cut where it alone is too long. What does not fit
+/// is no reason to tell everybody.
+fn in_a_window(text: &str) -> &str {
+    let fits = |text: &str| text.encode_utf16().count() <= TEXT_UNITS_MAX;
+    let lines = text.match_indices('\n').map(|(at, _)| at).chain([text.len()]);
+    let whole = lines.filter_map(|at| text.get(..at)).take_while(|text| fits(text)).last();
+    let cut = || text.char_indices().filter_map(|(at, _)| text.get(..at)).take_while(|text| fits(text)).last();
+    whole.or_else(cut).unwrap_or_default()
 }
 
 /// Sends one part.
@@ -213,4 +223,19 @@ pub(crate) fn markup(keyboard: &Keyboard) -> InlineKeyboardMarkup {
         .iter()
         .map(|row| row.iter().map(|button| InlineKeyboardButton::callback(button.label.clone(), button.data.clone())));
     InlineKeyboardMarkup::new(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_shows_whole_lines_and_never_more_than_it_may() {
+        let (first, second) = ("a".repeat(150), "b".repeat(49));
+        assert_eq!(in_a_window("short\nand whole"), "short\nand whole");
+        assert_eq!(in_a_window(&format!("{first}\n{second}")).len(), 200);
+        assert_eq!(in_a_window(&format!("{first}\n{second}b")), first);
+        assert_eq!(in_a_window(&"x".repeat(201)), "x".repeat(200));
+        assert_eq!(in_a_window(&"😀".repeat(101)), "😀".repeat(100), "it counts as Telegram does");
+    }
 }

@@ -36,9 +36,7 @@ pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
 fn requester(plan: &Plan) -> Option<String> {
     let several = plan.terms.quorum.get() > 1;
     let text = match (plan.alone, several) {
-        (true, false) => {
-            "You asked for this yourself. On the console its owner may countersign alone; the record says so."
-        }
+        (true, false) => "You asked for this yourself, and may countersign it alone; the record says so.",
         (true, true) => "You asked for this yourself, and may be one of those who countersign; the record says so.",
         (false, false) if plan.risk == Risk::Low => return None,
         (false, false) if plan.terms.circles.is_empty() => "Somebody else has to countersign it.",

@@ -73,7 +73,7 @@ fn literal_finds(text: &str, literal: &str) -> impl Iterator<Item = Find> {
     text.match_indices(literal).map(|(start, found)| Find { at: start..start + found.len(), class: "secret" })
 }
 
-/// Leaves masks that stand in the text alone: what lies inside one is no secret, and what reaches into one takes all of
+/// Leaves masks that stand in the text alone: what lies inside one, up to the end of its sentence, is no secret, and what reaches into one takes all of
 /// it. Both lists are in order, so that one pass is enough.
 fn beside_markers(text: &str, finds: Vec<Find>) -> Vec<Find> {
     static ANY: LazyLock<Regex> =
@@ -87,7 +87,8 @@ fn beside_markers(text: &str, finds: Vec<Find>) -> Vec<Find> {
         let end = find.at.end;
         let touched = markers.iter().skip(first).take_while(|marker| marker.start < end);
         for marker in touched {
-            if marker.start <= find.at.start && find.at.end <= marker.end {
+            let beyond = text.get(marker.end..find.at.end).unwrap_or_default();
+            if marker.start <= find.at.start && beyond.chars().all(ends_a_sentence) {
                 return None;
             }
             find.at = find.at.start.min(marker.start)..find.at.end.max(marker.end);
@@ -97,6 +98,11 @@ fn beside_markers(text: &str, finds: Vec<Find>) -> Vec<Find> {
     let mut left: Vec<Find> = finds.into_iter().filter_map(beside).collect();
     left.sort_by_key(|find| find.at.start);
     left
+}
+
+/// A sentence of ours may end in a mask; its full stop is no part of the secret.
+const fn ends_a_sentence(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | ':' | '”')
 }
 
 fn merge(finds: Vec<Find>) -> Vec<Find> {

@@ -187,6 +187,7 @@ fn a_path_hides_no_secret() {
 fn a_mask_in_the_text_is_one_piece() {
     let table = [
         ("password=[masked: token]", "password=[masked: token]"),
+        ("Reason: password=[masked: token]. Nothing.", "Reason: password=[masked: token]. Nothing."),
         ("password=[masked: token]rest", "password=[masked: password]"),
         ("password=[masked: token", "password=[masked: password] token"),
         ("p://u:[masked: password]@h", "p://u:[masked: password]@h"),

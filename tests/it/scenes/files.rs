@@ -29,7 +29,7 @@ fn a_file_is_changed_as_the_diff_showed() {
     -port = 80
     +port = 8080
      host = "web-1"
-    You asked for this yourself. On the console its owner may countersign alone; the record says so.
+    You asked for this yourself, and may countersign it alone; the record says so.
     to decide: plan PLAN
     "#);
     let done = bot.ask(&asked.card().approve());

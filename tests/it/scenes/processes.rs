@@ -27,7 +27,7 @@ fn a_process_is_stopped_once_it_is_countersigned_and_is_seen_to_be_gone() {
     Why | asked by PERSON: stop process PID
     Until | TIME
     Plan | PLAN (DIGEST)
-    You asked for this yourself. On the console its owner may countersign alone; the record says so.
+    You asked for this yourself, and may countersign it alone; the record says so.
     to decide: plan PLAN
     ");
     assert!(lives(napper.pid()), "nothing is done before somebody has decided");
@@ -258,7 +258,7 @@ fn who_countersigns_alone_is_told_so_and_it_is_on_record() {
     let napper = home.process("napper", &[]);
     let mut bot = Bot::json(&home);
     let asked = bot.ask(&format!("stop process {}", napper.pid()));
-    let waiver = "You asked for this yourself. On the console its owner may countersign alone; the record says so.";
+    let waiver = "You asked for this yourself, and may countersign it alone; the record says so.";
     assert!(asked.text().contains(waiver), "{}", asked.text());
     bot.ask(&asked.card().approve());
     assert!(bot.end().status.success());

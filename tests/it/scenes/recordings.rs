@@ -292,7 +292,7 @@ fn the_small_recording_says_this() {
         Why | asked by ada: stop process 4711
         Until | 2026-01-01 00:15:11 UTC
         Plan | FIRST (DIGEST)
-        You asked for this yourself. On the console its owner may countersign alone; the record says so.
+        You asked for this yourself, and may countersign it alone; the record says so.
         to decide: plan FIRST
     5 say plain
         Denied: stop process nginx (pid 4711). Reason: it is needed until noon. Nothing was changed.
@@ -306,7 +306,7 @@ fn the_small_recording_says_this() {
         Why | asked by ada: stop process 4711
         Until | 2026-01-01 00:15:32 UTC
         Plan | SECOND (DIGEST)
-        You asked for this yourself. On the console its owner may countersign alone; the record says so.
+        You asked for this yourself, and may countersign it alone; the record says so.
         to decide: plan SECOND
     12 say plain
         Done and verified: stop process nginx (pid 4711). A fresh read shows that nginx is gone.
@@ -320,7 +320,7 @@ fn the_small_recording_says_this() {
         Why | asked by ada: stop process 4712
         Until | 2026-01-01 00:15:56 UTC
         Plan | THIRD (DIGEST)
-        You asked for this yourself. On the console its owner may countersign alone; the record says so.
+        You asked for this yourself, and may countersign it alone; the record says so.
         to decide: plan THIRD
     16 say plain
         Expired: stop process nginx (pid 4712). Nobody decided in time. Nothing was changed. Ask again if it is still wanted.

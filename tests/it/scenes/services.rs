@@ -126,7 +126,7 @@ fn a_service_is_started_restarted_and_stopped() {
         Why | asked by PERSON: restart NAME
         Until | TIME
         Plan | PLAN (DIGEST)
-        You asked for this yourself. On the console its owner may countersign alone; the record says so.
+        You asked for this yourself, and may countersign it alone; the record says so.
         to decide: plan PLAN
         --
         Done and verified: restart service NAME. A fresh read shows what was expected.

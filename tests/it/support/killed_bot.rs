@@ -108,8 +108,7 @@ impl KilledBot {
 
     /// The processes that it has started and that are alive.
     pub(crate) fn servers(&self) -> Vec<Pid> {
-        let processes = std::fs::read_dir("/proc").expect("this system has /proc").flatten();
-        processes.filter_map(|process| child_of(&process.path(), self.child.id())).collect()
+        children(self.child.id())
     }
 
     /// Asks it to stop, with its input still open.
@@ -186,6 +185,12 @@ pub(crate) fn strike(processes: &[Pid]) {
     for process in processes {
         let _gone = kill(*process, Signal::SIGKILL);
     }
+}
+
+/// The processes that this one has started and that are alive.
+pub(crate) fn children(parent: u32) -> Vec<Pid> {
+    let processes = std::fs::read_dir("/proc").expect("this system has /proc").flatten();
+    processes.filter_map(|process| child_of(&process.path(), parent)).collect()
 }
 
 /// The process, if this is its parent and it has not ended.

@@ -11,8 +11,9 @@ pub(super) fn read(message: &Message, me: &Me, commands: &[String]) -> Option<(A
     let text = message.text().or_else(|| message.caption())?;
     let entities = message.entities().or_else(|| message.caption_entities()).unwrap_or_default();
     let is_private = message.chat.is_private();
-    // Its words are somebody else's.
-    if message.forward_origin().is_some() {
+    // Its words are somebody else's: another person's, or another bot's, of which the person saw a title and tapped on it.
+    let is_of_other_bot = message.via_bot.as_ref().is_some_and(|bot| bot.id.0 != me.id);
+    if message.forward_origin().is_some() || is_of_other_bot {
         return Some((Addressed::No, text.to_owned()));
     }
     if let Some(command) = command(text, entities) {

@@ -1,0 +1,130 @@
+//! Each thing once, however often it comes and whatever breaks: AC-04, AC-19, AC-20 and AC-21.
+
+use countersign_telegram_fake::{Call, Fault, Message, Outcome};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{DONE, File, done, executions};
+use crate::support::database::rows;
+use crate::support::killed_bot::children;
+use crate::support::telegram::{ANN, BOB, CAROL, Script, Stage};
+
+/// How many of the bot's messages have these words in them.
+fn times(shown: &[Message], words: &str) -> usize {
+    shown.iter().filter(|message| message.text.contains(words)).count()
+}
+
+#[tokio::test]
+async fn ac_04_two_who_press_at_once_are_one_decision() {
+    let stage = Stage::start().await;
+    let file = File::new(&stage, "notes.txt");
+    let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
+    let press = |who| stage.fake.press(who, stage.ops, card.message, "Approve");
+    let pressed = [BOB, CAROL, BOB].map(press);
+    done(&stage, stage.ops).await;
+    let mut told = Vec::new();
+    for callback in &pressed {
+        told.push(stage.fake.callback_answer(callback).await);
+    }
+    assert_eq!(told.iter().filter(|told| told.show_alert).count(), 2, "{told:?}");
+    stage.reply(BOB, (stage.ops, card.message), "approvals", "No plan is open").await;
+    assert_eq!((times(&stage.shown(stage.ops), DONE), file.count("one")), (1, 1));
+    assert_eq!(executions(&stage, &card).await, 1);
+    assert_eq!(stage.recorded(|row| row["what"] == "approved").await.len(), 1);
+}
+
+#[tokio::test]
+async fn ac_19_in_a_storm_of_429_the_card_comes_first_and_once() {
+    let stage = Stage::with(Script { limits: "per_chat_per_second = 1\n", ..Script::default() }).await;
+    let file = File::new(&stage, "notes.txt");
+    stage.fake.fault(Fault::too_many(1).in_chat(stage.ops).on("sendMessage").always());
+    let asked: Vec<i64> = (0..3).map(|_| stage.say(BOB, stage.ops, "who am i")).collect();
+    let is_refused = |call: &Call| matches!(call.outcome, Outcome::Refused { code: 429, .. });
+    let to_ops = |call: &Call| call.method == "sendMessage" && call.chat == Some(stage.ops);
+    stage.fake.wait_for_call(|call| to_ops(call) && is_refused(call)).await;
+    let change = stage.say(ANN, stage.ops, &file.ask("one"));
+    // It was asked for last, and is tried before what waits already.
+    let is_card = |call: &Call| to_ops(call) && is_refused(call) && call.params.get("reply_markup").is_some();
+    stage.fake.wait_for_call(is_card).await;
+    stage.fake.clear_faults();
+    let card = stage.card_of(stage.ops, change).await;
+    for asked in asked {
+        let answer = stage.answer(stage.ops, asked, "you are").await;
+        assert!(answer.id > card.message, "{}", stage.fake.draw(stage.ops, None));
+    }
+    stage.still_pending(&card).await;
+    let cards = stage.shown(stage.ops).iter().filter(|message| message.text.contains(&card.plan)).count();
+    assert_eq!(cards, 2, "the card, and the list that was asked for");
+    stage.approve(BOB, &card).await;
+    done(&stage, stage.ops).await;
+    assert_eq!(file.count("one"), 1);
+}
+
+#[tokio::test]
+async fn ac_20_an_update_that_comes_four_times_is_one_turn() {
+    let stage = Stage::start().await;
+    let file = File::new(&stage, "notes.txt");
+    stage.fake.fault(Fault::duplicate(3).next(1));
+    let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
+    stage.fake.fault(Fault::duplicate(3).next(1));
+    stage.approve(BOB, &card).await;
+    done(&stage, stage.ops).await;
+    // Each copy comes with a poll of its own, so that after so many answers all of them have been heard.
+    for _ in 0..8 {
+        stage.ask(BOB, stage.ops, "who am i", "you are").await;
+    }
+    let inbox = "SELECT COUNT(*) FROM inbox WHERE event LIKE 'cb:%' UNION ALL SELECT COUNT(*) FROM inbox";
+    assert_eq!(rows(&stage.database(), inbox).await.concat(), ["1", "10"]);
+    let shown = stage.shown(stage.ops);
+    assert_eq!((times(&shown, "Countersign this?"), times(&shown, DONE), file.count("one")), (1, 1, 1));
+    assert_eq!(rows(&stage.database(), "SELECT id FROM plans").await.len(), 1);
+    assert_eq!(executions(&stage, &card).await, 1);
+}
+
+/// Processes that stand still, and end with this.
+struct Stopped(Vec<Pid>);
+
+impl Stopped {
+    fn children_of(pid: i32) -> Self {
+        let children = children(u32::try_from(pid).expect("invariant: a process id is positive"));
+        assert!(!children.is_empty(), "the bot has no tool server");
+        for child in &children {
+            kill(*child, Signal::SIGSTOP).expect("it can be stopped");
+        }
+        Self(children)
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        for child in &self.0 {
+            // It may have ended with its bot.
+            let _ = kill(*child, Signal::SIGKILL);
+        }
+    }
+}
+
+#[tokio::test]
+async fn ac_21_killed_between_the_decision_and_its_execution_it_is_done_once_and_told() {
+    let mut stage = Stage::start().await;
+    let file = File::new(&stage, "notes.txt");
+    let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
+    // The tool server stands still, so that the fresh look does not come back.
+    let server = Stopped::children_of(stage.pid());
+    stage.fake.press(BOB, stage.ops, card.message, "Approve");
+    stage.reads((stage.ops, card.message), "being done").await;
+    assert_eq!(stage.state(&card).await, "approved");
+    stage.kill().await;
+    drop(server);
+    assert_eq!(file.count("one"), 0);
+    stage.go_on().await;
+    done(&stage, stage.ops).await;
+    for _ in 0..2 {
+        stage.settled().await;
+        stage.restart().await;
+        let told = stage.press(BOB, (stage.ops, card.message), &card.approve).await;
+        assert!(told.show_alert && told.text.contains("done and verified"), "{told:?}");
+    }
+    assert_eq!((times(&stage.shown(stage.ops), DONE), file.count("one")), (1, 1));
+    assert_eq!(executions(&stage, &card).await, 1);
+}

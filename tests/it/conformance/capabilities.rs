@@ -1,0 +1,77 @@
+//! What a platform declares works, and what it does not declare is not there. Telegram: buttons, edits, answers for one
+//! person, and reactions where the bot is an administrator and nowhere else. The console: none of them.
+
+use std::collections::BTreeSet;
+
+use countersign_telegram_fake::{Outcome, Say};
+
+use crate::support::bot::{Bot, Home, lives};
+use crate::support::telegram::{ANN, BOB, Stage, TOM};
+
+#[tokio::test]
+async fn telegrams_buttons_edits_and_private_answers_work_in_every_kind_of_room() {
+    let stage = Stage::start().await;
+    let (basic, forum) = (stage.fake.basic_group("small"), stage.fake.forum("deploys"));
+    let topic = stage.fake.topic(forum, "web");
+    for (room, topic) in [(stage.ops, None), (basic, None), (forum, Some(topic)), (forum, None)] {
+        let process = stage.home.process("napper", &[]);
+        let words = stage.addressed(room, &format!("stop process {}", process.pid()));
+        let say = Say::new(ANN, room, &words);
+        let asked = stage.fake.say(topic.map_or(say.clone(), |topic| say.topic(topic)));
+        let is_card = |message: &countersign_telegram_fake::Message| message.id > asked && !message.keyboard.is_empty();
+        let card = stage.fake.wait_for(room, is_card).await;
+        assert_eq!(card.topic, topic, "it is answered where it was asked");
+        let before = stage.shown(room).len();
+        let callback = stage.fake.press(TOM, room, card.id, "Approve");
+        let told = stage.fake.callback_answer(&callback).await;
+        assert!(told.show_alert && told.text.contains("You may not approve this plan"), "{told:?}");
+        assert_eq!(stage.shown(room).len(), before, "told to whoever pressed, and to nobody else");
+        stage.fake.press(BOB, room, card.id, "Approve");
+        let shown = stage.reads((room, card.id), "✓ Done and verified; countersigned by Bob.").await;
+        assert!(shown.keyboard.is_empty() && shown.edits > 0, "{shown:?}");
+        assert!(!lives(process.pid()));
+    }
+    refused_by_nobody(&stage);
+}
+
+#[tokio::test]
+async fn telegrams_reactions_decide_where_the_bot_is_an_administrator_and_nowhere_else() {
+    let stage = Stage::start().await;
+    let (first, second) = (stage.home.process("napper", &[]), stage.home.process("napper", &[]));
+    let card = stage.card(ANN, stage.ops, &format!("stop process {}", first.pid())).await;
+    stage.fake.react(BOB, stage.ops, card.message, "👍");
+    stage.still_pending(&card).await;
+    assert!(lives(first.pid()));
+    let led = stage.fake.group("led");
+    stage.fake.set_admin(led, true);
+    let card = stage.card(ANN, led, &format!("stop process {}", second.pid())).await;
+    stage.fake.react(BOB, led, card.message, "👍");
+    stage.reads((led, card.message), "✓ Done and verified; countersigned by Bob.").await;
+    assert!(lives(first.pid()) && !lives(second.pid()));
+    refused_by_nobody(&stage);
+}
+
+/// Telegram took every call as it was made.
+fn refused_by_nobody(stage: &Stage) {
+    let refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused { .. });
+    let refused: Vec<_> = stage.fake.log().into_iter().filter(|call| refused(&call.outcome)).collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
+
+#[test]
+fn the_console_shows_whole_messages_and_nothing_that_would_have_to_be_put_right() {
+    let home = Home::new();
+    let process = home.process("napper", &[]);
+    let mut bot = Bot::json(&home);
+    let card = bot.ask(&format!("stop process {}", process.pid())).card();
+    let done = bot.ask(&card.approve());
+    assert_eq!(done.messages.len(), 1, "no card is drawn anew, and no progress is shown: {done:?}");
+    bot.say("approvals");
+    let kinds: BTreeSet<String> = bot.end().out.lines().map(kind_of).collect();
+    assert_eq!(kinds.iter().map(String::as_str).collect::<Vec<_>>(), ["accepted", "answered", "message"]);
+}
+
+fn kind_of(line: &str) -> String {
+    let event: serde_json::Value = serde_json::from_str(line).expect("an event is an object");
+    event["type"].as_str().expect("it has a type").to_owned()
+}

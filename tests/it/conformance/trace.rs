@@ -1,0 +1,285 @@
+//! One session, held on the console and on Telegram by the same person: what the core decides of it is the same, byte for
+//! byte, once ids, times and the names of the machine, the platform and the person are left out. A recording shows it: each
+//! is played again, and the decisions are compared.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use crate::support::bot::{Answer, Bot, Home, finish};
+use crate::support::telegram::{ACCESS, ANN, Script, Stage};
+
+/// On the console its owner may everything; on Telegram somebody has to be given that.
+const POLICY: &str = "@id(\"chiefs decide alone\")\n\
+                      permit (principal in Role::\"chief\", action == Action::\"decide_alone\", resource);\n";
+
+/// The access file of both, in which the person is the same one.
+fn access() -> String {
+    let uid = std::fs::metadata("/proc/self").expect("this system has /proc").uid();
+    let both = format!("\"telegram:11\", \"console:uid:{uid}\"");
+    ACCESS
+        .replace("\"telegram:11\"", &both)
+        .replace("\"operator\", \"approver\"", "\"operator\", \"approver\", \"chief\"")
+}
+
+/// What the session is about: a log to ask for, and two processes to stop.
+fn log(home: &Home) -> String {
+    home.write("demo.log", "first\nsecond\nthird\n").display().to_string()
+}
+
+/// The session on the console. Returns what was decided.
+fn on_the_console() -> Vec<Value> {
+    let home = Home::new();
+    home.write("countersign.toml", "access = { file = \"access.toml\", policies = \"policies\" }\n");
+    home.write("access.toml", access());
+    home.write("policies/own.cedar", POLICY);
+    let (process, recording) = (home.process("napper", &[]), home.path().join("session.jsonl"));
+    let mut bot = Bot::spawn(home.bot().arg("--json").arg("--record").arg(&recording));
+    let stop = format!("stop process {}", process.pid());
+    bot.ask(&format!("last 2 lines of {}", log(&home)));
+    let first = bot.ask(&stop).card();
+    bot.ask(&format!("cancel {} it is the wrong one", first.plan));
+    bot.ask(&first.approve());
+    let second = bot.ask(&stop).card();
+    bot.ask(&second.approve());
+    bot.ask("approvals");
+    assert!(bot.end().status.success());
+    decisions(&home, &recording)
+}
+
+/// The same on Telegram, in a private chat.
+async fn on_telegram() -> Vec<Value> {
+    let access = access();
+    let mut stage = Stage::with(Script { access: &access, policy: POLICY, record: true, ..Script::default() }).await;
+    let process = stage.home.process("napper", &[]);
+    let (chat, stop) = (stage.fake.private(ANN), format!("stop process {}", process.pid()));
+    stage.ask(ANN, chat, &format!("last 2 lines of {}", log(&stage.home)), "third").await;
+    let first = stage.card(ANN, chat, &stop).await;
+    stage.ask(ANN, chat, &format!("cancel {} it is the wrong one", first.plan), "Cancelled").await;
+    let refused = stage.press(ANN, (chat, first.message), &first.approve).await;
+    assert!(refused.show_alert && refused.text.contains("cancelled already"), "{refused:?}");
+    let second = stage.card(ANN, chat, &stop).await;
+    stage.approve(ANN, &second).await;
+    stage.said(chat, "Done and verified: stop process napper").await;
+    stage.ask(ANN, chat, "approvals", "No plan is open").await;
+    stage.end().await;
+    decisions(&stage.home, &stage.recording(1))
+}
+
+/// What is decided when a recording is played, with what is one run's own left out.
+fn decisions(home: &Home, recording: &Path) -> Vec<Value> {
+    let done = finish(home.command().arg("replay").arg(recording), b"");
+    assert!(done.status.success() && done.err.is_empty(), "{done:?}");
+    let names = Names::new(home);
+    done.out.lines().map(|line| names.leave_out(serde_json::from_str(line).expect("an object"))).collect()
+}
+
+/// What differs from run to run and from platform to platform, and nothing else.
+struct Names {
+    home: String,
+    patterns: Vec<(Regex, &'static str)>,
+}
+
+impl Names {
+    fn new(home: &Home) -> Self {
+        let patterns = [
+            (r"\b[0-9a-f]{64}\b", "DIGEST"),
+            (r"\b[0-9a-f]{32}\b", "ID"),
+            (r"\([0-9a-f]{12}\)", "(DIGEST)"),
+            (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "TIME"),
+            (r"process:[^\s:]+:\d+-\d+", "process:HOST:PID-START"),
+            (r"host:[^\s:]+", "host:HOST"),
+            (r"\b(pid|process) \d+", "$1 PID"),
+            (r"looking for \d+", "looking for PID"),
+            (r"reading host_log\.tail of \S+", "reading host_log.tail of HOST"),
+            (r"\S+ decided it at", "PERSON decided it at"),
+            (r"\basked by \S+:", "asked by PERSON:"),
+            (r"\b(approve|cancel) by \S+:", "$1 by PERSON:"),
+            (r"(ountersigned|ancelled) by \S+?([;:.])", "$1 by PERSON$2"),
+        ];
+        let sound = |(pattern, name)| (Regex::new(pattern).expect("a sound pattern"), name);
+        Self { home: home.path().display().to_string(), patterns: patterns.map(sound).into() }
+    }
+
+    fn leave_out(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => self.text(&text).into(),
+            Value::Array(all) => all.into_iter().map(|one| self.leave_out(one)).collect(),
+            Value::Object(fields) => Value::Object(self.fields(fields)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value,
+        }
+    }
+
+    fn fields(&self, fields: Map<String, Value>) -> Map<String, Value> {
+        let known = |key: &str, value: Value| match key {
+            "thread" | "to" if value.is_string() || value.is_object() => own_name(key, value),
+            "actor" => "PERSON".into(),
+            "observed_at" => "TIME".into(),
+            "query" if value.as_str().is_some_and(|query| query.parse::<u32>().is_ok()) => "PID".into(),
+            _ => self.leave_out(value),
+        };
+        fields.into_iter().map(|(key, value)| (key.clone(), known(&key, value))).collect()
+    }
+
+    fn text(&self, text: &str) -> String {
+        let text = text.replace(&self.home, "HOME");
+        let replace = |text: String, (pattern, name): &(Regex, &str)| pattern.replace_all(&text, *name).into_owned();
+        self.patterns.iter().fold(text, replace)
+    }
+}
+
+/// A thread is named by its platform. The word `to` also says which state a plan moves to.
+fn own_name(key: &str, value: Value) -> Value {
+    if key == "thread" || value.is_object() { "THREAD".into() } else { value }
+}
+
+/// A decision on one line, as somebody would discuss it; what is said stands below it.
+fn told(decision: &Value) -> String {
+    let word = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
+    let said = |message: &Value| {
+        let text = Answer { messages: vec![message.clone()] }.text();
+        format!("{}\n    {}", message["mark"].as_str().unwrap_or("-"), text.replace('\n', "\n    "))
+    };
+    let what = match word("decided").as_str() {
+        "call" => format!("{} {} {}, plan {}", word("call"), word("target"), decision["args"], word("plan")),
+        "say" => said(decision),
+        "redraw" => {
+            let blocks = decision["message"]["blocks"].as_array().map(Vec::as_slice).unwrap_or_default();
+            blocks.last().map(|last| last["text"].to_string()).unwrap_or_default()
+        }
+        "progress" => decision["message"]["blocks"][0]["text"].to_string(),
+        "file" => word("title"),
+        "move" => format!("{} -> {}", word("from"), word("to")),
+        "record" => format!("{} {} {}: {}", word("what"), word("call"), word("code"), word("detail")),
+        "finish" => word("ending"),
+        other => panic!("an unknown decision: {other}"),
+    };
+    format!("{} {} {what}", decision["line"], word("decided"))
+}
+
+/// What was said, or everything else.
+fn text(decisions: &[Value], is_said: bool) -> String {
+    let wanted = decisions.iter().filter(|decision| (decision["decided"] == "say") == is_said);
+    wanted.map(told).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn the_core_decides_the_same_on_the_console_and_on_telegram() {
+    let (console, telegram) = (on_the_console(), on_telegram().await);
+    similar_or_say_where(&console, &telegram);
+    insta::assert_snapshot!(text(&console, false), @r#"
+    2 record called host_machine.find -: asked by PERSON: last 2 lines of HOME/demo.log
+    2 progress "looking for every host"
+    2 call host_machine.find - {}, plan -
+    3 record called host_log.tail -: asked by PERSON: last 2 lines of HOME/demo.log
+    3 progress "reading host_log.tail of HOST"
+    3 call host_log.tail host:HOST {"lines":2,"path":"HOME/demo.log"}, plan -
+    4 finish answered
+    5 record called host_process.find -: asked by PERSON: stop process PID
+    5 progress "looking for PID"
+    5 call host_process.find - {"query":"PID"}, plan -
+    6 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
+    6 record called host_process.find -: asked by PERSON: stop process PID
+    6 progress "looking for napper"
+    6 call host_process.find - {"query":"process:HOST:PID-START"}, plan -
+    7 record proposed host_process.stop -: stop process napper (pid PID); asked by PERSON: stop process PID
+    7 file stop process napper (pid PID)
+    7 finish answered
+    8 move pending -> cancelled
+    8 record cancelled host_process.stop -: cancel by PERSON: stop process napper (pid PID); reason: it is the wrong one
+    8 redraw "✗ Cancelled by PERSON: it is the wrong one"
+    8 finish answered
+    9 record refused host_process.stop FSM_BLOCKED: this plan is cancelled already
+    9 finish answered
+    10 record called host_process.find -: asked by PERSON: stop process PID
+    10 progress "looking for PID"
+    10 call host_process.find - {"query":"PID"}, plan -
+    11 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
+    11 record called host_process.find -: asked by PERSON: stop process PID
+    11 progress "looking for napper"
+    11 call host_process.find - {"query":"process:HOST:PID-START"}, plan -
+    12 record proposed host_process.stop -: stop process napper (pid PID); asked by PERSON: stop process PID
+    12 file stop process napper (pid PID)
+    12 finish answered
+    13 move pending -> approved
+    13 record approved host_process.stop -: approve by PERSON: stop process napper (pid PID); waiver: the requester countersigned alone, as policy allows here
+    13 redraw "✓ Countersigned by PERSON; being done."
+    13 record called host_process.find -: asked by PERSON: stop process PID
+    13 progress "looking for napper"
+    13 call host_process.find - {"query":"process:HOST:PID-START"}, plan -
+    14 move approved -> executing
+    14 record executing host_process.stop -: over at the latest at TIME
+    14 redraw "✓ Countersigned by PERSON; being done."
+    14 record called host_process.stop -: asked by PERSON: stop process PID
+    14 progress "doing it: stop process napper (pid PID)"
+    14 call host_process.stop process:HOST:PID-START {}, plan ID
+    15 move executing -> unverified
+    15 record unverified host_process.stop -: done
+    15 redraw "✓ Countersigned by PERSON; not verified yet."
+    15 record called host_process.state -: to verify: stop process napper (pid PID)
+    15 progress "verifying: stop process napper (pid PID)"
+    15 call host_process.state process:HOST:PID-START {}, plan -
+    16 move unverified -> verified
+    16 record verified host_process.stop -: as it should be
+    16 redraw "✓ Done and verified; countersigned by PERSON."
+    16 finish answered
+    17 finish answered
+    "#);
+}
+
+#[test]
+fn the_session_says_this() {
+    insta::assert_snapshot!(text(&on_the_console(), true), @r#"
+    4 say plain
+        The last 2 lines of HOME/demo.log:
+        second
+        third
+        Only the end is shown; ask for more lines (at most 500), or for those with a word in them.
+    7 say question
+        Countersign this? stop process napper (pid PID)
+        Does | host_process.stop
+        To | process:HOST:PID-START
+        That is | HOME/napper -c read line napper
+        Then expects | it is gone
+        Risk | medium
+        Why | asked by PERSON: stop process PID
+        Until | TIME
+        Plan | ID (DIGEST)
+        You asked for this yourself, and may countersign it alone; the record says so.
+        to decide: plan ID
+    8 say plain
+        Cancelled: stop process napper (pid PID). Reason: it is the wrong one. Nothing was changed.
+    9 say refused
+        This plan is cancelled already.
+        (FSM_BLOCKED, gate `decision`)
+        PERSON decided it at TIME: it is the wrong one.
+    12 say question
+        Countersign this? stop process napper (pid PID)
+        Does | host_process.stop
+        To | process:HOST:PID-START
+        That is | HOME/napper -c read line napper
+        Then expects | it is gone
+        Risk | medium
+        Why | asked by PERSON: stop process PID
+        Until | TIME
+        Plan | ID (DIGEST)
+        You asked for this yourself, and may countersign it alone; the record says so.
+        to decide: plan ID
+    16 say plain
+        Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.
+    17 say plain
+        No plan is open in this thread.
+    "#);
+}
+
+/// The first line that differs says more than two pages.
+fn similar_or_say_where(console: &[Value], telegram: &[Value]) {
+    let lines = |decisions: &[Value]| decisions.iter().map(Value::to_string).collect::<Vec<_>>();
+    let (console, telegram) = (lines(console), lines(telegram));
+    for (at, (console, telegram)) in console.iter().zip(&telegram).enumerate() {
+        assert_eq!(console, telegram, "decision {at}");
+    }
+    assert_eq!(console.len(), telegram.len());
+}
