@@ -2,13 +2,15 @@
 //! earlier process accepted and did not answer is taken up again here.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 
 use anyhow::Context;
 use countersign_core::port::{Admission, BoxFuture, Condition, Ingress, Touch};
 use countersign_core::signal::{Addressed, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{MutexGuard, OwnedMutexGuard};
 use tracing::Instrument;
 
 use super::Engine;
@@ -45,6 +47,20 @@ impl Ingress for Entrance {
     }
 }
 
+/// Waits at an entrance. Where nobody stands before it, nothing arrives until this is dropped: what is new is stored before
+/// an answer to it is looked after. Else the next one may arrive, behind it.
+async fn in_line<T>(entrance: impl Future<Output = T>, arrival: MutexGuard<'_, ()>) -> (T, Option<MutexGuard<'_, ()>>) {
+    // Tokio's own turns must not make it look taken.
+    let mut entrance = std::pin::pin!(tokio::task::unconstrained(entrance));
+    match poll_fn(|context| Poll::Ready(entrance.as_mut().poll(context))).await {
+        Poll::Ready(entered) => (entered, Some(arrival)),
+        Poll::Pending => {
+            drop(arrival);
+            (entrance.await, None)
+        }
+    }
+}
+
 impl Engine {
     async fn admit(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
         if matches!(
@@ -53,6 +69,7 @@ impl Engine {
         ) {
             anyhow::bail!("only the engine itself looks after plans and limits");
         }
+        let arrival = self.arrivals.lock().await;
         self.follow_thread(&mut signal).await?;
         match signal.payload.taken_back() {
             // What was never heard cannot be taken back; and what was is taken back in its own thread, wherever the platform
@@ -65,22 +82,25 @@ impl Engine {
             None if signal.addressed == Addressed::No => return Ok(Admission::Duplicate),
             None => {}
         }
-        self.take(signal).await
+        self.take(signal, arrival).await
     }
 
     /// A reply belongs to the thread of what it replies to, where that is one of ours.
     async fn follow_thread(&self, signal: &mut Signal) -> anyhow::Result<()> {
         let Some(event) = signal.follows.clone() else { return Ok(()) };
-        // One at a time, so that those of one thread keep their order: whoever comes later looks later.
-        let _in_order = self.following.lock().await;
         if let Some(thread) = self.store.thread_of_message(&signal.thread, &event).await? {
             signal.thread = thread;
         }
         Ok(())
     }
 
-    /// Takes a signal of which the thread is known.
-    pub(super) async fn take(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
+    /// Takes a signal of which the thread is known. Nothing else arrives before it stands in line there, so that those of one
+    /// thread keep their order however long it took to find out where they belong.
+    pub(super) async fn take(
+        self: &Arc<Self>,
+        mut signal: Signal,
+        arrival: MutexGuard<'_, ()>,
+    ) -> anyhow::Result<Admission> {
         if self.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
         }
@@ -90,7 +110,7 @@ impl Engine {
         };
         let handle = self.thread(&signal.thread);
         // One at a time in a thread, so that the order of the inbox is the order of the queue.
-        let _in_order = handle.entrance.lock().await;
+        let _in_order = in_line(handle.entrance.lock(), arrival).await;
         let Ok(slot) = handle.queue.try_reserve() else {
             return Ok(Admission::Busy);
         };

@@ -13,6 +13,7 @@ impl Engine {
     /// Takes a press or a reaction. A button that is nobody's is taken all the same: it decides nothing, and is recorded
     /// (AC-07). A reaction to anything but a card is only that.
     pub(super) async fn take_touch(self: &Arc<Self>, touch: Touch) -> anyhow::Result<Admission> {
+        let arrival = self.arrivals.lock().await;
         let found = match &touch.on {
             Touched::Button(button) => Some(self.pressed(&touch.thread, button).await?),
             Touched::Message { event, choice } => {
@@ -21,7 +22,7 @@ impl Engine {
             }
         };
         let Some((payload, thread)) = found else { return Ok(Admission::Unknown) };
-        self.take(signal_of(touch, thread, payload)).await
+        self.take(signal_of(touch, thread, payload), arrival).await
     }
 
     async fn pressed(&self, near: &ThreadKey, button: &str) -> Result<(Payload, ThreadKey), StoreError> {

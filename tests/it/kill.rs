@@ -58,18 +58,24 @@ const QUESTIONS: [&str; 12] = [
 ];
 
 /// A small repeatable generator (`SplitMix64`).
-struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
+    /// The same numbers for the same seed.
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// A number below `end`.
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % end
     }
 
-    fn index(&mut self, end: usize) -> usize {
+    /// A place in something that long.
+    pub(crate) fn index(&mut self, end: usize) -> usize {
         usize::try_from(self.below(end as u64)).expect("invariant: below an index")
     }
 }
@@ -211,7 +217,7 @@ fn ask(bot: &mut KilledBot, number: usize) {
     bot.say(&json!({"event": record::event(number), "text": text}));
 }
 
-fn setting(name: &str, default: u64) -> u64 {
+pub(crate) fn setting(name: &str, default: u64) -> u64 {
     let set = std::env::var(name).ok();
     set.map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text}")))
 }

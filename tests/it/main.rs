@@ -8,6 +8,8 @@ mod compile;
 #[cfg(feature = "telegram")]
 mod conformance;
 mod console;
+#[cfg(feature = "telegram")]
+mod faults;
 mod kill;
 mod limits;
 mod link;

@@ -205,6 +205,8 @@ fn told(decision: &Value) -> String {
             let text = Answer { messages: vec![decision.clone()] }.text();
             format!("{}\n    {}", word("mark"), text.replace('\n', "\n    "))
         }
+        "progress" => Answer { messages: vec![decision["message"].clone()] }.text(),
+        "redraw" => format!("{} {}", word("plan"), decision["message"]["mark"].as_str().unwrap_or("-")),
         "file" => format!("{}: {}", word("plan"), word("title")),
         "move" => format!("{}: {} -> {}", word("plan"), word("from"), word("to")),
         "record" => format!("{} {} {}: {}", word("what"), word("call"), word("code"), word("detail")),
@@ -232,49 +234,64 @@ fn small(is_said: bool) -> String {
 fn the_small_recording_decides_this() {
     insta::assert_snapshot!(small(false), @r#"
     2 record called host_process.find -: asked by ada: stop process 4711
+    2 progress looking for 4711
     2 call host_process.find - {"query":"4711"}, plan -
     3 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
     3 record called host_process.find -: asked by ada: stop process 4711
+    3 progress looking for nginx
     3 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
     4 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
     4 file FIRST: stop process nginx (pid 4711)
     4 finish s-1 answered
     5 move FIRST: pending -> denied
     5 record denied host_process.stop -: deny by uid:1000: stop process nginx (pid 4711); reason: it is needed until noon
+    5 redraw FIRST plain
     5 finish s-2 answered
     6 record called host_process.find -: asked by ada: stop process 4711
+    6 progress looking for 4711
     6 call host_process.find - {"query":"4711"}, plan -
     7 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
     7 record called host_process.find -: asked by ada: stop process 4711
+    7 progress looking for nginx
     7 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
     8 record proposed host_process.stop -: stop process nginx (pid 4711); asked by ada: stop process 4711
     8 file SECOND: stop process nginx (pid 4711)
     8 finish s-3 answered
     9 move SECOND: pending -> approved
     9 record approved host_process.stop -: approve by uid:1000: stop process nginx (pid 4711); waiver: the requester countersigned alone, as policy allows here
+    9 redraw SECOND plain
     9 record called host_process.find -: asked by ada: stop process 4711
+    9 progress looking for nginx
     9 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
     10 move SECOND: approved -> executing
     10 record executing host_process.stop -: over at the latest at 2026-01-01 00:00:59 UTC
+    10 redraw SECOND plain
     10 record called host_process.stop -: asked by ada: stop process 4711
+    10 progress doing it: stop process nginx (pid 4711)
     10 call host_process.stop process:web-1:4711-100 {}, plan SECOND
     11 move SECOND: executing -> unverified
     11 record unverified host_process.stop -: done
+    11 redraw SECOND plain
     11 record called host_process.state -: to verify: stop process nginx (pid 4711)
+    11 progress verifying: stop process nginx (pid 4711)
     11 call host_process.state process:web-1:4711-100 {}, plan -
     12 move SECOND: unverified -> verified
     12 record verified host_process.stop -: as it should be
+    12 redraw SECOND plain
     12 finish s-4 answered
     13 record called host_process.find -: asked by ada: stop process 4712
+    13 progress looking for 4712
     13 call host_process.find - {"query":"4712"}, plan -
     14 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
     14 record called host_process.find -: asked by ada: stop process 4712
+    14 progress looking for nginx
     14 call host_process.find - {"query":"process:web-1:4712-100"}, plan -
     15 record proposed host_process.stop -: stop process nginx (pid 4712); asked by ada: stop process 4712
     15 file THIRD: stop process nginx (pid 4712)
     15 finish s-5 answered
     16 move THIRD: pending -> expired
     16 record expired host_process.stop -: nobody decided in time
+    16 redraw THIRD plain
     16 finish s-6 answered
     "#);
 }

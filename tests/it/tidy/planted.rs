@@ -7,6 +7,23 @@ use std::path::Path;
 use super::{FILE_LINES_MAX, FUNCTION_LINES_MAX, RULES, Tree, judge};
 use countersign_core::envelope::Code;
 
+const TELEGRAM_MANIFEST: &str = "[dependencies]
+countersign-core.workspace = true
+futures = \"1\"
+reqwest = \"1\"
+serde = \"1\"
+serde_json = \"1\"
+teloxide = \"1\"
+tokio = \"1\"
+tracing = \"1\"
+unicode-width = \"1\"
+[dev-dependencies]
+countersign-telegram-fake.workspace = true
+insta = \"1\"
+proptest = \"1\"
+tokio = \"1\"
+";
+
 const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
     shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
@@ -31,6 +48,7 @@ fn sound() -> Vec<(String, String)> {
         (".hidden", ""),
         ("src/core/Cargo.toml", CORE_MANIFEST),
         ("adapters/console/Cargo.toml", CONSOLE_MANIFEST),
+        ("adapters/telegram/Cargo.toml", TELEGRAM_MANIFEST),
         ("tests/fakes/telegram/Cargo.toml", FAKE_MANIFEST),
         ("src/core/lib.rs", CORE_LIB),
         ("src/lib.rs", &format!("//! Root. `.unwrap()` in a comment.\nmod core_of_it;\n{longest}")),
