@@ -1,4 +1,4 @@
-//! The SQLite file of a bot as a test sees it: every cell as text, also beside a running bot. What the rows must be is the
+//! The `SQLite` file of a bot as a test sees it: every cell as text, also beside a running bot. What the rows must be is the
 //! tests' own business.
 
 use std::path::Path;

@@ -33,7 +33,8 @@ async fn ac_15_no_sink_shows_a_secret() {
     assert!(card.text.contains("[masked: token]"), "{}", card.text);
     stage.reply(BOB, (stage.ops, card.message), &format!("deny {} password=typedbyhand77x", card.plan), "Denied").await;
     stage.end().await;
-    let said = stage.fake.log().iter().map(|call| format!("{} {}\n", call.method, call.params)).collect::<String>();
+    let said: Vec<String> = stage.fake.log().iter().map(|call| format!("{} {}", call.method, call.params)).collect();
+    let said = said.join("\n");
     let mut sinks = vec![
         ("the calls to Telegram".to_owned(), said),
         ("the log".to_owned(), stage.logged()),
