@@ -153,7 +153,7 @@ fn words_of_others_never_address_the_bot() {
             "typed by way of a bot",
             &json!({"via_bot": {"id": 5, "is_bot": true, "first_name": "gif"}}),
         ),
-        address(private(), "picked from what we offer", &json!({"via_bot": ourselves()})),
+        address(&private(), "picked from what we offer", &json!({"via_bot": ourselves()})),
     ];
     insta::assert_snapshot!(rows.join("\n"), @r#"
     Reply: "approve 4a3f"
