@@ -2,15 +2,13 @@
 //! earlier process accepted and did not answer is taken up again here.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 
 use anyhow::Context;
 use countersign_core::port::{Admission, BoxFuture, Condition, Ingress, Touch};
 use countersign_core::signal::{Addressed, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
-use tokio::sync::{MutexGuard, OwnedMutexGuard};
+use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
 
 use super::Engine;
@@ -28,36 +26,33 @@ pub(super) struct Entrance {
     pub(super) platform: Platform,
 }
 
+impl Entrance {
+    /// A bot that stops takes nothing, and asks nothing of a store that may be closed already.
+    async fn unless_stopping(
+        &self,
+        admitted: impl Future<Output = anyhow::Result<Admission>>,
+    ) -> Result<Admission, String> {
+        if self.engine.stopping.is_cancelled() {
+            return Ok(Admission::Stopping);
+        }
+        admitted.await.map_err(|error| format!("{error:#}"))
+    }
+}
+
 impl Ingress for Entrance {
     fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>> {
         let span = tracing::debug_span!("perceive", platform = %signal.thread.platform);
-        let admitted = async move { self.engine.admit(signal).await.map_err(|error| format!("{error:#}")) };
-        Box::pin(admitted.instrument(span))
+        Box::pin(self.unless_stopping(self.engine.admit(signal)).instrument(span))
     }
 
     fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
         let span = tracing::debug_span!("perceive", platform = %touch.thread.platform);
-        let taken = async move { self.engine.take_touch(touch).await.map_err(|error| format!("{error:#}")) };
-        Box::pin(taken.instrument(span))
+        Box::pin(self.unless_stopping(self.engine.take_touch(touch)).instrument(span))
     }
 
     fn report(&self, condition: Condition) {
         tracing::debug!(platform = %self.platform, ?condition, "a platform reports");
         self.engine.health.report(&self.platform, condition, self.engine.clock.mono());
-    }
-}
-
-/// Waits at an entrance. Where nobody stands before it, nothing arrives until this is dropped: what is new is stored before
-/// an answer to it is looked after. Else the next one may arrive, behind it.
-async fn in_line<T>(entrance: impl Future<Output = T>, arrival: MutexGuard<'_, ()>) -> (T, Option<MutexGuard<'_, ()>>) {
-    // Tokio's own turns must not make it look taken.
-    let mut entrance = std::pin::pin!(tokio::task::unconstrained(entrance));
-    match poll_fn(|context| Poll::Ready(entrance.as_mut().poll(context))).await {
-        Poll::Ready(entered) => (entered, Some(arrival)),
-        Poll::Pending => {
-            drop(arrival);
-            (entrance.await, None)
-        }
     }
 }
 
@@ -69,8 +64,6 @@ impl Engine {
         ) {
             anyhow::bail!("only the engine itself looks after plans and limits");
         }
-        let arrival = self.arrivals.lock().await;
-        self.follow_thread(&mut signal).await?;
         match signal.payload.taken_back() {
             // What was never heard cannot be taken back; and what was is taken back in its own thread, wherever the platform
             // puts the change.
@@ -80,27 +73,28 @@ impl Engine {
             },
             // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
             None if signal.addressed == Addressed::No => return Ok(Admission::Duplicate),
-            None => {}
+            None => self.follow_thread(&mut signal).await?,
         }
-        self.take(signal, arrival).await
+        self.take(signal).await
     }
 
     /// A reply belongs to the thread of what it replies to, where that is one of ours.
     async fn follow_thread(&self, signal: &mut Signal) -> anyhow::Result<()> {
         let Some(event) = signal.follows.clone() else { return Ok(()) };
-        if let Some(thread) = self.store.thread_of_message(&signal.thread, &event).await? {
+        let mut thread = self.store.thread_of_message(&signal.thread, &event).await?;
+        if thread.is_none() {
+            self.outbox.landed_near(&signal.thread).await;
+            thread = self.store.thread_of_message(&signal.thread, &event).await?;
+        }
+        if let Some(thread) = thread {
             signal.thread = thread;
         }
         Ok(())
     }
 
-    /// Takes a signal of which the thread is known. Nothing else arrives before it stands in line there, so that those of one
-    /// thread keep their order however long it took to find out where they belong.
-    pub(super) async fn take(
-        self: &Arc<Self>,
-        mut signal: Signal,
-        arrival: MutexGuard<'_, ()>,
-    ) -> anyhow::Result<Admission> {
+    /// Takes a signal of which the thread is known.
+    pub(super) async fn take(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
+        // It may have begun to stop while the thread was looked for.
         if self.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
         }
@@ -110,7 +104,7 @@ impl Engine {
         };
         let handle = self.thread(&signal.thread);
         // One at a time in a thread, so that the order of the inbox is the order of the queue.
-        let _in_order = in_line(handle.entrance.lock(), arrival).await;
+        let _in_order = handle.entrance.lock().await;
         let Ok(slot) = handle.queue.try_reserve() else {
             return Ok(Admission::Busy);
         };

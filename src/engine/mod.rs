@@ -68,8 +68,6 @@ pub struct Engine {
     watch: Option<Arc<dyn Watch>>,
     queue_max: usize,
     threads: Mutex<BTreeMap<ThreadKey, Handle>>,
-    /// What is on its way to its thread, one after the other.
-    arrivals: tokio::sync::Mutex<()>,
     /// The latest time of acceptance given out.
     last_received: AtomicI64,
     /// How many accepted signals are not answered yet.
@@ -120,7 +118,6 @@ impl Engine {
             watch: parts.watch,
             queue_max: parts.queue_max,
             threads: Mutex::default(),
-            arrivals: tokio::sync::Mutex::default(),
             last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
             ledger_is_read: tokio::sync::Mutex::new(true),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use countersign_core::port::{Admission, Block, CardChoice, Outgoing, Touch, Touched};
-use countersign_core::signal::{Addressed, Ground, Payload, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::signal::{Addressed, EventId, Ground, Payload, Signal, SignalId, ThreadKey, Wall};
 
 use super::Engine;
 use crate::store::{StoreError, TouchedPost};
@@ -13,16 +13,24 @@ impl Engine {
     /// Takes a press or a reaction. A button that is nobody's is taken all the same: it decides nothing, and is recorded
     /// (AC-07). A reaction to anything but a card is only that.
     pub(super) async fn take_touch(self: &Arc<Self>, touch: Touch) -> anyhow::Result<Admission> {
-        let arrival = self.arrivals.lock().await;
         let found = match &touch.on {
             Touched::Button(button) => Some(self.pressed(&touch.thread, button).await?),
             Touched::Message { event, choice } => {
-                let post = self.store.touched_message(&touch.thread, event).await?;
+                let post = self.reacted(&touch.thread, event).await?;
                 post.and_then(|post| Some((decision(&message(&post)?, *choice)?, post.thread)))
             }
         };
         let Some((payload, thread)) = found else { return Ok(Admission::Unknown) };
-        self.take(signal_of(touch, thread, payload), arrival).await
+        self.take(signal_of(touch, thread, payload)).await
+    }
+
+    /// The message of ours that somebody reacts to.
+    async fn reacted(&self, near: &ThreadKey, event: &EventId) -> Result<Option<TouchedPost>, StoreError> {
+        if let Some(post) = self.store.touched_message(near, event).await? {
+            return Ok(Some(post));
+        }
+        self.outbox.landed_near(near).await;
+        self.store.touched_message(near, event).await
     }
 
     async fn pressed(&self, near: &ThreadKey, button: &str) -> Result<(Payload, ThreadKey), StoreError> {

@@ -4,6 +4,7 @@
 //! and in order; how it reads is the conformance suite's.
 
 mod cast;
+mod conflict;
 mod facts;
 mod judge;
 mod outage;

@@ -1,10 +1,13 @@
-//! From a batch of updates to what the engine stored of it: the order of each thread is kept, and an update counts as taken
+//! From a batch of updates to what the engine stored of it: the order of each chat is kept, and an update counts as taken
 //! only when the engine has it. Where it has no room, the person is told.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::future::join_all;
 
 use countersign_core::port::{Admission, Ingress};
-use countersign_core::signal::{ActorKind, Addressed, ConversationKind};
+use countersign_core::signal::{ActorKind, Addressed, ConversationId, ConversationKind};
 
 use crate::Telegram;
 use crate::busy;
@@ -28,8 +31,8 @@ pub(crate) enum Taken {
 
 type Admitted = Result<Admission, String>;
 
-/// Hands a batch to the engine. Nothing is waited for between one update and the next, so that those of a thread come in
-/// their order and those of different threads side by side.
+/// Hands a batch to the engine: of each chat one update after the other, so that none overtakes another; the chats side by
+/// side.
 pub(crate) async fn take(telegram: &Telegram, ingress: &dyn Ingress, mut batch: Vec<(u32, Heard)>) -> Taken {
     join_all(batch.iter_mut().map(|(_, heard)| add_roles(telegram, heard))).await;
     for (_, heard) in &batch {
@@ -37,24 +40,65 @@ pub(crate) async fn take(telegram: &Telegram, ingress: &dyn Ingress, mut batch: 
             telegram.callbacks.opened(callback);
         }
     }
-    let admitted = join_all(batch.iter().map(|(_, heard)| admit(ingress, heard))).await;
-    let mut again = AGAIN_MAX;
-    let mut held: Option<(u32, String)> = None;
-    for ((id, heard), mut admission) in batch.iter().zip(admitted) {
-        while admission == Ok(Admission::Busy) && again > 0 {
-            again -= 1;
-            tokio::time::sleep(telegram.timing.room).await;
-            admission = admit(ingress, heard).await;
-        }
-        match admission {
-            Ok(Admission::Stopping) => return Taken::Stopping,
-            Ok(admission) => settle(telegram, heard, &admission),
-            // What was taken behind it comes again, and is known then.
-            Err(error) if held.as_ref().is_none_or(|(first, _)| id < first) => held = Some((*id, error)),
-            Err(_) => {}
+    let mut chats: BTreeMap<_, Vec<&(u32, Heard)>> = BTreeMap::new();
+    for update in &batch {
+        chats.entry(chat(&update.1)).or_default().push(update);
+    }
+    let again = AtomicU32::new(AGAIN_MAX);
+    let taken = join_all(chats.into_values().map(|updates| take_chat(telegram, ingress, updates, &again))).await;
+    taken.into_iter().fold(Taken::All, Taken::and)
+}
+
+impl Taken {
+    /// What became of two chats. What was taken behind an update that was not comes again, and is known then.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Stopping, _) | (_, Self::Stopping) => Self::Stopping,
+            (Self::All, taken) | (taken, Self::All) => taken,
+            (Self::Before(one, _), Self::Before(two, why)) if two < one => Self::Before(two, why),
+            (before @ Self::Before(..), Self::Before(..)) => before,
         }
     }
-    held.map_or(Taken::All, |(id, error)| Taken::Before(id, error))
+}
+
+/// The updates of one chat, until one cannot be taken.
+async fn take_chat(
+    telegram: &Telegram,
+    ingress: &dyn Ingress,
+    updates: Vec<&(u32, Heard)>,
+    again: &AtomicU32,
+) -> Taken {
+    for (id, heard) in updates {
+        match admit_patiently(telegram, ingress, heard, again).await {
+            Ok(Admission::Stopping) => return Taken::Stopping,
+            Ok(admission) => settle(telegram, heard, &admission),
+            Err(error) => return Taken::Before(*id, error),
+        }
+    }
+    Taken::All
+}
+
+/// Tries again where there is no room, as long as the batch has tries left.
+async fn admit_patiently(telegram: &Telegram, ingress: &dyn Ingress, heard: &Heard, again: &AtomicU32) -> Admitted {
+    loop {
+        let admitted = admit(ingress, heard).await;
+        let one_less = |left: u32| left.checked_sub(1);
+        if admitted != Ok(Admission::Busy)
+            || again.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
+        {
+            return admitted;
+        }
+        tokio::time::sleep(telegram.timing.room).await;
+    }
+}
+
+/// The chat of an update; none where its order does not count.
+const fn chat(heard: &Heard) -> Option<&ConversationId> {
+    match heard {
+        Heard::Said(signal) => Some(&signal.thread.conversation),
+        Heard::Touched { touch, .. } => Some(&touch.thread.conversation),
+        Heard::Stray(_) | Heard::Nothing => None,
+    }
 }
 
 async fn admit(ingress: &dyn Ingress, heard: &Heard) -> Admitted {

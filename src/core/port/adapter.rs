@@ -125,8 +125,9 @@ pub struct Touch {
 /// What an adapter tells the shell. Implemented by the engine.
 pub trait Ingress: Send + Sync {
     /// Takes a signal whose `id` is still empty and stores it. May do database I/O. Only after this returns may the
-    /// platform's cursor move on. An error is a sentence for the log; the signal is then not stored. Signals of one thread
-    /// are taken in the order in which the returned futures are first polled.
+    /// platform's cursor move on. An error is a sentence for the log; the signal is then not stored. An adapter hands in
+    /// the signals and touches of one conversation one after the other, each when the one before it has returned: which
+    /// thread a reply belongs to has to be looked up, and what is handed in side by side may overtake.
     fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>>;
 
     /// Takes a press or a reaction, as `accept` takes a signal. May do database I/O.

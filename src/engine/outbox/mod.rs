@@ -13,11 +13,12 @@ mod served;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use countersign_core::approval::PlanId;
 use countersign_core::port::Pace;
 use countersign_core::signal::{Mono, OURSELVES, Platform, Signal, SignalId, ThreadKey};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::store::{NewPost, StoredPost};
 
@@ -38,6 +39,8 @@ pub(super) struct Outbox {
     desks: Mutex<Desks>,
     /// Something was queued, or is out.
     woken: Notify,
+    /// Something is out, or was not taken.
+    landed: watch::Sender<()>,
     cards: Keeper,
     shows: Shows,
 }
@@ -81,6 +84,22 @@ impl Outbox {
         self.shows.end(signal);
     }
 
+    /// Resolves when nothing is on its way to the conversation of this thread, and after some seconds in any case. Somebody
+    /// may answer a message before it is stored what the platform calls it.
+    pub(super) async fn landed_near(&self, near: &ThreadKey) {
+        let mut landed = self.landed.subscribe();
+        let is_sending = || self.lock().of(&near.platform).queue.is_sending_near(near);
+        let all_landed = async { while is_sending() && landed.changed().await.is_ok() {} };
+        // Whoever waits longer answers something else.
+        let _is_over = tokio::time::timeout(LANDED_MAX, all_landed).await;
+    }
+
+    /// Whether somebody waits for that.
+    #[cfg(test)]
+    pub(super) fn is_awaited(&self) -> bool {
+        self.landed.receiver_count() > 0
+    }
+
     /// What may leave now.
     fn take(&self, pace: impl Fn(&ThreadKey) -> Pace, now: Mono) -> Vec<Sending> {
         let mut taken = Vec::new();
@@ -101,6 +120,7 @@ impl Outbox {
     /// A message has to be sent again.
     fn again(&self, sending: Sending, not_before: Mono, now: Mono) {
         self.lock().of(&sending.post.to.platform.clone()).queue.again(sending, not_before.0, now.0);
+        self.landed.send_replace(());
         self.woken.notify_one();
     }
 
@@ -108,6 +128,7 @@ impl Outbox {
     fn done(&self, post: &Post, now: Mono) -> bool {
         let mut desks = self.lock();
         desks.of(&post.to.platform).queue.done(&post.to, now.0);
+        self.landed.send_replace(());
         self.woken.notify_one();
         desks.owed.one_less(&post.signal)
     }
@@ -139,6 +160,9 @@ impl Outbox {
 
 /// When what may wait asks again, where messages wait.
 const BUSY_MS: u64 = 200;
+
+/// How long an answer to an unknown message waits for what is on its way: a call takes less, unless it is lost.
+const LANDED_MAX: Duration = Duration::from_secs(5);
 
 impl Desks {
     fn of(&mut self, platform: &Platform) -> &mut Desk {

@@ -108,6 +108,12 @@ impl Queue {
         self.on_their_way
     }
 
+    /// Whether a message is on its way to the conversation of this thread.
+    pub(super) fn is_sending_near(&self, near: &ThreadKey) -> bool {
+        let here = room(near);
+        self.lines.iter().any(|(thread, line)| matches!(line.stands, Stands::Apart) && room(thread) == here)
+    }
+
     /// Whether nothing waits for the platform as a whole: then there is time for what may wait.
     pub(super) fn is_calm(&self) -> bool {
         self.ready.is_empty()

@@ -31,6 +31,8 @@ pub(super) struct Script {
     pub pace: Pace,
     pub deliveries: VecDeque<Delivery>,
     pub edited: VecDeque<Delivery>,
+    /// Until this, the next message is out and nobody knows what it is called.
+    pub hold: Option<Arc<Notify>>,
 }
 
 pub(super) struct Stage {
@@ -123,7 +125,11 @@ impl Adapter for Stage {
             let delivery = scripted.unwrap_or_else(|| Delivery::Sent(self.sent()));
             let parts = if let Delivery::Sent(parts) = &delivery { parts.clone() } else { Vec::new() };
             let (id, message) = (parcel.id.to_owned(), parcel.message.get().clone());
+            let hold = self.script().hold.take();
             self.saw(Seen::Delivered { id, message, anchor: parcel.anchor.cloned(), parts });
+            if let Some(hold) = hold {
+                hold.notified().await;
+            }
             delivery
         })
     }

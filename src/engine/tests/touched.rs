@@ -4,7 +4,7 @@
 use countersign_core::port::{CardChoice, Outgoing, Touch, Touched};
 use countersign_core::signal::{ConversationId, ConversationKind};
 
-use super::stage::{Play, Script, Seen};
+use super::stage::{Order, Play, Script, Seen};
 use super::*;
 
 const STRAY: &str = "No message of mine has this button";
@@ -122,6 +122,45 @@ async fn a_reply_belongs_to_the_thread_of_what_it_replies_to() {
         let (_, message, _) = play.delivered().await;
         assert_eq!(message.to, expected, "{what}");
     }
+    play.stopped().await;
+}
+
+/// Lets it go when the reply or reaction waits for it; fails where that is taken without.
+async fn let_go(play: &mut Play, hold: &Notify) {
+    let engine = Arc::clone(&play.engine);
+    let is_awaited = async {
+        while !engine.outbox.is_awaited() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        admission = play.ends.admitted.recv() => panic!("it was taken before it was known what it is about: {admission:?}"),
+        () = within(is_awaited) => hold.notify_one(),
+    }
+}
+
+#[tokio::test]
+async fn who_answers_faster_than_the_platform_is_understood_all_the_same() {
+    let hold = Arc::new(Notify::new());
+    let mut play = Play::start(Script { hold: Some(Arc::clone(&hold)), ..Script::default() }).await;
+    play.say("main", "load").await;
+    let (_, _, parts) = play.delivered().await;
+    play.ends.script.lock().expect("no panic").hold = Some(Arc::clone(&hold));
+    let reply = Signal {
+        thread: thread_key("own root"),
+        follows: Some(parts[0].clone()),
+        ..signal("r1", "ann", "restart nginx")
+    };
+    play.order(Order::Say(Box::new(reply))).await;
+    let_go(&mut play, &hold).await;
+    within(play.ends.admitted.recv()).await.expect("it runs");
+    let (_, card, parts) = play.delivered().await;
+    assert_eq!(card.to, thread_key("main"));
+    let on = Touched::Message { event: parts[0].clone(), choice: CardChoice::Deny };
+    play.order(Order::Touch(Box::new(touch("r2", thread_key("main"), on)))).await;
+    let_go(&mut play, &hold).await;
+    let (_, message, _) = play.delivered().await;
+    assert!(is_denied(&message), "{}", plain(&message));
     play.stopped().await;
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use countersign_telegram_fake::{CallbackAnswer, ChatId, Fake, Message, Say};
@@ -134,7 +134,17 @@ impl Stage {
         for (id, name) in [(ANN, "Ann"), (BOB, "Bob"), (CAROL, "Carol"), (TOM, "Tom"), (EVE, "Eve")] {
             fake.user(id, name);
         }
-        let (ops, home) = (fake.group("ops"), Home::new());
+        let ops = fake.group("ops");
+        Self::set_up(fake, ops, script).await
+    }
+
+    /// Another bot with the same token, in a home of its own.
+    pub(crate) async fn beside(&self) -> Self {
+        Self::set_up(self.fake.clone(), self.ops, Script::default()).await
+    }
+
+    async fn set_up(fake: Fake, ops: ChatId, script: Script<'_>) -> Self {
+        let home = Home::new();
         home.write("countersign.toml", config(&fake, &script));
         if !script.access.is_empty() {
             home.write("access.toml", script.access);
@@ -179,6 +189,12 @@ impl Stage {
         kill(Pid::from_raw(self.pid_of(&bot)), Signal::SIGTERM).expect("it can be asked");
         let status = timeout(LIMIT, bot.wait()).await.expect("it ends").expect("it can be waited for");
         assert!(status.success(), "{status}: {}", self.logged());
+    }
+
+    /// Waits until the bot has ended of its own accord.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        let mut bot = self.bot.take().expect("invariant: it runs");
+        timeout(LIMIT, bot.wait()).await.expect("it ends").expect("it can be waited for")
     }
 
     /// Kills the bot and starts it again.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use countersign_core::port::{Adapter as _, Admission, BoxFuture, Condition, Ended, Ingress, Touch};
 use countersign_core::signal::{Payload, Signal, SignalId};
+use countersign_telegram_fake::ChatId;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
@@ -64,11 +65,13 @@ impl Desk {
 
     /// The texts that were heard, in order.
     pub(super) fn texts(&self) -> Vec<String> {
-        let text = |signal: Signal| match signal.payload {
-            Payload::Text { text } => text,
-            other => format!("{other:?}"),
-        };
         self.signals().into_iter().map(text).collect()
+    }
+
+    /// Those of one chat.
+    pub(super) fn texts_in(&self, chat: ChatId) -> Vec<String> {
+        let is_there = |signal: &Signal| signal.thread.conversation.as_str() == chat.0.to_string();
+        self.signals().into_iter().filter(is_there).map(text).collect()
     }
 
     /// Waits until it holds.
@@ -84,9 +87,15 @@ impl Desk {
     }
 }
 
+fn text(signal: Signal) -> String {
+    match signal.payload {
+        Payload::Text { text } => text,
+        other => format!("{other:?}"),
+    }
+}
+
 impl Ingress for Desk {
     fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>> {
-        // The order counts in which these are first polled.
         Box::pin(async move { self.answer(&signal.event.to_string(), |seen| seen.signals.push(signal)) })
     }
 

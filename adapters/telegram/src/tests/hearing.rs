@@ -24,7 +24,10 @@ async fn what_people_write_is_heard_in_its_order_and_confirmed() {
     let hearing = Hearing::start(&telegram, &desk);
     desk.until("all are heard", |desk| desk.signals().len() == 250).await;
     fake.wait_until_read().await;
-    assert_eq!(desk.texts(), (0..250).map(|n| format!("line {n}")).collect::<Vec<_>>());
+    for (chat, first) in [(ops, 0), (mine, 1)] {
+        let of_chat = (first..250).step_by(2).map(|n| format!("line {n}"));
+        assert_eq!(desk.texts_in(chat), of_chat.collect::<Vec<_>>());
+    }
     assert_eq!(fake.commands(), [("disk_usage".to_owned(), "How full every file system is".to_owned())]);
     assert!(desk.conditions().iter().all(|condition| *condition == Condition::Hearing));
     assert_eq!(hearing.stop().await, Ended::Stopped);
@@ -51,9 +54,13 @@ async fn what_could_not_be_stored_is_not_confirmed_and_comes_again() {
     let desk = Desk::saying(vec![accepted(), Err("the disk is full".to_owned()), accepted()]);
     let telegram = Arc::new(adapter(&fake));
     let hearing = Hearing::start(&telegram, &desk);
-    desk.until("two comes again", |desk| desk.signals().len() == 5).await;
+    desk.until("two comes again", |desk| desk.signals().len() == 4).await;
     fake.wait_until_read().await;
-    assert_eq!(desk.texts(), ["one", "two", "three", "two", "three"], "what was stored before it is not fetched again");
+    assert_eq!(
+        desk.texts(),
+        ["one", "two", "two", "three"],
+        "what was stored is not fetched again, and nothing overtakes"
+    );
     let troubles: Vec<Condition> = desk.conditions().into_iter().filter(is_trouble).collect();
     let what = "a message could not be stored: the disk is full".to_owned();
     assert_eq!(troubles, [Condition::Trouble { what, again_in_ms: 10 }]);
@@ -69,6 +76,29 @@ async fn a_bot_that_stops_confirms_nothing_more() {
     let hearing = Hearing::start(&Arc::new(adapter(&fake)), &desk);
     assert_eq!(hearing.end().await, Ended::Stopped);
     assert_eq!(fake.unread(), 1);
+}
+
+#[tokio::test]
+async fn what_waits_for_room_is_not_overtaken_in_its_chat() {
+    let (fake, ann) = scene().await;
+    let (ops, mine) = (fake.group("ops"), fake.private(ann));
+    for (chat, text) in [(mine, "one"), (mine, "two"), (ops, "elsewhere")] {
+        fake.say(Say::new(ann, chat, text));
+    }
+    let desk = Desk::saying(vec![Ok(Admission::Busy)]);
+    let hearing = Hearing::start(&Arc::new(adapter(&fake)), &desk);
+    desk.until("all are heard", |desk| desk.signals().len() == 4).await;
+    // The group's is the first to be asked: it waits, and the private chat goes on beside it.
+    assert_eq!(desk.texts(), ["elsewhere", "one", "two", "elsewhere"]);
+    let desk = Desk::saying(vec![Ok(Admission::Busy)]);
+    drop(hearing.stop().await);
+    for text in ["three", "four"] {
+        fake.say(Say::new(ann, mine, text));
+    }
+    let hearing = Hearing::start(&Arc::new(adapter(&fake)), &desk);
+    desk.until("both are heard", |desk| desk.signals().len() >= 3).await;
+    assert_eq!(desk.texts_in(mine), ["three", "three", "four"]);
+    hearing.stop().await;
 }
 
 #[tokio::test]

@@ -54,6 +54,17 @@ impl Bed {
 }
 
 #[test]
+fn what_is_on_its_way_is_known_until_it_is_out() {
+    let mut bed = Bed::of(&["r/a/1", "r/b/1", "s/a/1"]);
+    let near = |bed: &Bed, name: &str| bed.queue.is_sending_near(&post(name, Lane::Answer).to);
+    assert!(!near(&bed, "r/a"), "it waits");
+    let taken = bed.take(FREE, 1, 0);
+    assert!(near(&bed, "r/b") && !near(&bed, "s/a"), "every thread of the room, and no other room");
+    bed.queue.done(&taken[0].post.to, 0);
+    assert!(!near(&bed, "r/a"));
+}
+
+#[test]
 fn in_a_thread_one_leaves_after_the_other_and_threads_beside_each_other() {
     let mut bed = Bed::of(&["r/a/1", "r/a/2", "r/b/1"]);
     let taken = bed.take(FREE, 16, 0);
