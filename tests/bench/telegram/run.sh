@@ -2,7 +2,7 @@
 # The whole table of BENCH.md section A for our bot beside its peers, in one run: at most 25 minutes on two cores, which should
 # have nothing else to do. Prints the table in Markdown at the end.
 #
-#   cargo build --release
+#   cargo build --release --features telegram
 #   tests/bench/install-peers.sh DIR
 #   PEERS=DIR tests/bench/telegram/run.sh [OUT.json]
 #
@@ -23,7 +23,7 @@ mkdir -p -- "$(dirname -- "$out")"
 export BOTS="${BOTS:-null teloxide ours hubot grammy ptb errbot}"
 ours="${COUNTERSIGN:-$here/../../../target/release/countersign}"
 if [[ " $BOTS " == *" ours "* && ! -x "$ours" ]]; then
-    echo "run.sh: $ours is missing; build it with: cargo build --release" >&2
+    echo "run.sh: $ours is missing; build it with: cargo build --release --features telegram" >&2
     exit 2
 fi
 

@@ -72,7 +72,7 @@ case "${1:-}" in
     "") [[ -e "$data/countersign.toml" ]] || prepare ;;
     *) echo "ours.sh: unknown argument \`$1\`" >&2; exit 2 ;;
 esac
-[[ -x "$binary" ]] || { echo "ours.sh: $binary is missing; build it with: cargo build --release" >&2; exit 2; }
+[[ -x "$binary" ]] || { echo "ours.sh: $binary is missing; build it with: cargo build --release --features telegram" >&2; exit 2; }
 # The token comes from the environment, as a team's would.
 export COUNTERSIGN_TELEGRAM__TOKEN="${TG_TOKEN:?the token of the bot}"
 exec "$binary" --config "$data/countersign.toml" --data "$data/state"
