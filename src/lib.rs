@@ -9,6 +9,7 @@ pub mod clock;
 pub mod engine;
 pub mod permit;
 pub mod replay;
+mod served;
 pub mod store;
 pub mod tools;
 #[cfg(feature = "host")]

@@ -43,6 +43,9 @@ use worker::Handle;
 /// and is done after the next start, so that there is no point in waiting for long.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How often the log of the database is folded into it.
+const FOLD_EVERY: Duration = Duration::from_millis(200);
+
 /// Somebody who looks on: is told every step after it was decided and before anything of it is done.
 pub trait Watch: Send + Sync {
     /// One step. May write a file; must not block for long.
@@ -139,6 +142,7 @@ impl Engine {
         self.recover().await.context("failed to take up what was left unfinished")?;
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let cards = tokio::spawn(Arc::clone(self).keep_cards());
+        let log = tokio::spawn(Arc::clone(self).keep_log_short());
         let mut hearing = tokio::task::JoinSet::new();
         for adapter in self.adapters.values() {
             hearing.spawn(Arc::clone(self).hear(Arc::clone(adapter), stop.clone()));
@@ -149,9 +153,20 @@ impl Engine {
         }
         self.stop(outbox).await;
         cards.abort();
+        log.abort();
         let left = self.store.plans_left().await;
         self.store.close().await;
         Ok(Ran { ends, left: left.inspect_err(|error| tracing::warn!(%error, "open plans were not counted")).ok() })
+    }
+
+    /// Keeps the log of the database short, so that no commit has to.
+    async fn keep_log_short(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(FOLD_EVERY).await;
+            if let Err(error) = self.store.fold_log().await {
+                tracing::warn!(%error, "the log of the database is not folded into it; it grows until that is possible");
+            }
+        }
     }
 
     /// Waits until every accepted signal is answered, or somebody asks to stop.

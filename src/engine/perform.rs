@@ -180,7 +180,7 @@ impl Worker {
     /// Commits, and tries again where the database fails; none where it does not take it.
     async fn commit(&self, record: &StepRecord) -> Option<Committed> {
         for attempt in 1..=COMMITS_MAX {
-            match self.engine.store.commit(record).await {
+            match self.store.commit(record).await {
                 Ok(committed) => return Some(committed),
                 Err(error) => {
                     tracing::error!(%error, attempt, "a step could not be stored");

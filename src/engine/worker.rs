@@ -22,6 +22,7 @@ use super::accept::ATTEMPTS_MAX;
 use super::pause::Pause;
 use super::turn::{Next, Turn, takes_turns};
 use super::world::About;
+use crate::store::Store;
 
 /// The most tool calls of one thread at a time (LOOP-03).
 const CALLS_AT_ONCE: usize = 4;
@@ -67,6 +68,8 @@ pub(super) struct Job {
 pub(super) struct Worker {
     pub(super) engine: Arc<Engine>,
     pub(super) key: ThreadKey,
+    /// The engine's, in this thread's name.
+    pub(super) store: Store,
     jobs: mpsc::Receiver<Job>,
     /// What was taken out of the queue and waits for a turn.
     next: Next,
@@ -97,6 +100,7 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(engine: Arc<Engine>, key: ThreadKey, jobs: mpsc::Receiver<Job>) -> Self {
         Self {
+            store: engine.store.of(&key),
             engine,
             key,
             jobs,
@@ -206,7 +210,7 @@ impl Worker {
     /// Marks a signal as begun. Where that cannot be stored the signal is worked on all the same: the count only guards
     /// against a signal that kills the process.
     async fn count_attempt(&self, signal: &SignalId) -> u32 {
-        self.engine.store.begin(signal).await.unwrap_or_else(|error| {
+        self.store.begin(signal).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "could not count an attempt");
             0
         })

@@ -4,6 +4,7 @@
 use countersign_core::approval::PlanId;
 use sqlx::AnyConnection;
 
+use super::line::Rank;
 use super::row::Stored;
 use super::{Store, StoreError};
 
@@ -54,7 +55,7 @@ impl Store {
         let version = i64::try_from(version).unwrap_or(i64::MAX);
         let sql = "UPDATE cards SET shown = $2 WHERE plan = $1 AND shown < $2 AND version >= $2";
         let query = sqlx::query(sql).bind(plan.as_str()).bind(version);
-        self.write_one(query, "recording what a card shows").await.map(drop)
+        self.write_one(Rank::Delivery, query, "recording what a card shows").await.map(drop)
     }
 }
 

@@ -20,6 +20,11 @@ use super::{StoreError, migrations};
 /// only a backup or a person with a `SQLite` shell is waited for; both are done in well under this, or they hang.
 const SQLITE_WRITER: &str = "PRAGMA busy_timeout = 2000; PRAGMA foreign_keys = ON";
 
+/// Folding the log into the file takes long, because it waits for the disk. It is done beside the writer, and by the writer
+/// itself only where nobody does it: then at this many pages of 4 KiB.
+const SQLITE_WRITER_IN_USE: &str =
+    "PRAGMA busy_timeout = 2000; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 16384";
+
 /// Readers get the same patience, and cannot write by mistake.
 const SQLITE_READER: &str = "PRAGMA busy_timeout = 2000; PRAGMA query_only = ON";
 
@@ -31,6 +36,9 @@ const SQLITE_READERS_MAX: u32 = 4;
 
 /// Connections to Postgres. Its default limit is 100 for all its clients.
 const POSTGRES_CONNECTIONS_MAX: u32 = 8;
+
+/// How many of them write at a time: the others are left to who reads.
+const POSTGRES_WRITERS_MAX: usize = 6;
 
 /// Readable and writable by the owner alone: the database holds what people said.
 const FILE_MODE: u32 = 0o600;
@@ -49,6 +57,10 @@ pub(super) enum Durability {
 pub(super) struct Pools {
     pub(super) write: AnyPool,
     pub(super) read: AnyPool,
+    /// How many connections can write at a time.
+    pub(super) writers: usize,
+    /// What folds the log into the file, where there is one.
+    pub(super) fold: Option<AnyPool>,
 }
 
 /// Which database, and by which engine.
@@ -145,13 +157,15 @@ impl Database {
     pub(super) fn pools(&self) -> Pools {
         match self {
             Self::Sqlite { options, .. } => Pools {
-                write: sqlite_pool(SQLITE_WRITER, 1).connect_lazy_with(options.clone()),
+                write: sqlite_pool(SQLITE_WRITER_IN_USE, 1).connect_lazy_with(options.clone()),
                 read: sqlite_pool(SQLITE_READER, SQLITE_READERS_MAX).connect_lazy_with(options.clone()),
+                writers: 1,
+                fold: Some(sqlite_pool(SQLITE_WRITER, 1).connect_lazy_with(options.clone())),
             },
             Self::Postgres { options, .. } => {
                 let pool = AnyPoolOptions::new().max_connections(POSTGRES_CONNECTIONS_MAX);
                 let pool = pool.connect_lazy_with(options.clone());
-                Pools { write: pool.clone(), read: pool }
+                Pools { write: pool.clone(), read: pool, writers: POSTGRES_WRITERS_MAX, fold: None }
             }
         }
     }
@@ -192,7 +206,7 @@ impl Database {
                 on_connect(pool, POSTGRES_READER).connect_lazy_with(options.clone())
             }
         };
-        Pools { write: read.clone(), read }
+        Pools { write: read.clone(), read, writers: 1, fold: None }
     }
 
     const fn options(&self) -> &AnyConnectOptions {

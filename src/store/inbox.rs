@@ -6,6 +6,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::dialect::Durability;
+use super::line::Rank;
 use super::row::Stored;
 use super::{Store, StoreError, threads};
 
@@ -45,9 +46,14 @@ impl Store {
     /// True: it is new, and committed. False: an event with this id was stored before, and nothing changed. Writes, one
     /// commit.
     pub async fn accept(&self, signal: &Signal) -> Result<bool, StoreError> {
-        let mut tx = self.begin_write(Durability::Normal).await?;
-        threads::add(&mut tx, signal.id.as_str(), &signal.thread).await?;
-        if !insert(&mut tx, signal).await? {
+        let mut tx = self.of(&signal.thread).begin_ranked(Rank::Intake, Durability::Normal).await?;
+        // Most threads are known.
+        let mut is_new = insert(&mut tx, signal).await?;
+        if !is_new {
+            threads::add(&mut tx, signal.id.as_str(), &signal.thread).await?;
+            is_new = insert(&mut tx, signal).await?;
+        }
+        if !is_new {
             tx.rollback().await.map_err(StoreError::while_doing("dropping a duplicate signal"))?;
             return Ok(false);
         }
@@ -114,16 +120,18 @@ pub(super) async fn thread_of(tx: &mut AnyConnection, signal: &SignalId) -> Resu
     }
 }
 
-/// Ends a signal's request. True: it ends now. False: it has this very ending already, of this very time. Any other
-/// ending is refused.
+/// Ends a signal's request, and replaces what was heard by what is kept of it. True: it ends now. False: it has this very
+/// ending already, of this very time. Any other ending is refused.
 pub(super) async fn end(
     tx: &mut AnyConnection,
     signal: &SignalId,
-    ending: Ending,
-    at: Wall,
+    (ending, at): (Ending, Wall),
+    kept: Option<&str>,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3 WHERE id = $1 AND state <> 'done'";
-    let ended = sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).execute(&mut *tx).await;
+    let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, body = COALESCE($4, body) \
+               WHERE id = $1 AND state <> 'done'";
+    let ended =
+        sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).bind(kept).execute(&mut *tx).await;
     if ended.map_err(StoreError::while_doing("ending a request"))?.rows_affected() == 1 {
         return Ok(true);
     }
@@ -131,12 +139,6 @@ pub(super) async fn end(
     let same = sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).fetch_one(tx).await;
     let same = same.and_then(|row| row.try_get::<i64, _>(0)).map_err(StoreError::while_doing("ending a request"))?;
     if same == 1 { Ok(false) } else { Err(StoreError::Ended(signal.clone())) }
-}
-
-/// Replaces what was heard by what is kept of it.
-pub(super) async fn keep(tx: &mut AnyConnection, signal: &SignalId, kept: &str) -> Result<(), StoreError> {
-    let replaced = sqlx::query("UPDATE inbox SET body = $2 WHERE id = $1").bind(signal.as_str()).bind(kept);
-    replaced.execute(tx).await.map(drop).map_err(StoreError::while_doing("keeping what was heard"))
 }
 
 /// How many have not ended and how many have, for [`Store::counts`].

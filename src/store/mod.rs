@@ -1,5 +1,5 @@
 //! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `messages`, `plans`,
-//! `cards`, `votes`, `ledger`, `usage`, `audit`), the same
+//! `cards`, `votes`, `ledger`, `usage`, `audit`), `line` for who writes next, the same
 //! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
@@ -13,6 +13,7 @@ mod dialect;
 mod error;
 mod inbox;
 mod ledger;
+mod line;
 mod messages;
 pub mod migrations;
 mod outbox;
@@ -24,9 +25,10 @@ mod votes;
 mod usage;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign_core::approval::{Filed, PlanId};
-use countersign_core::signal::{SignalId, Wall};
+use countersign_core::signal::{SignalId, ThreadKey, Wall};
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool};
@@ -38,6 +40,7 @@ use dialect::{Database, Durability, Pools};
 pub use error::StoreError;
 pub use inbox::{Ending, Unfinished};
 pub use ledger::LedgerChange;
+use line::{Line, Rank};
 pub use messages::{CardPost, TouchedPost};
 pub use outbox::{NewPost, Settled, StoredPost};
 use plans::Applied;
@@ -51,6 +54,12 @@ pub struct Store {
     write: AnyPool,
     read: AnyPool,
     database: Arc<Database>,
+    line: Arc<Line>,
+    fold: Option<AnyPool>,
+    /// How many turns there had been when the log was folded last.
+    folded: Arc<AtomicU64>,
+    /// Whose changes these are, so that every thread has its turn.
+    whose: Option<Arc<ThreadKey>>,
 }
 
 /// One step of one request: everything it changed, committed together or not at all.
@@ -122,7 +131,16 @@ impl Store {
     }
 
     fn over(pools: Pools, database: Database) -> Self {
-        Self { write: pools.write, read: pools.read, database: Arc::new(database) }
+        let line = Line::new(pools.writers);
+        let (write, read, fold) = (pools.write, pools.read, pools.fold);
+        Self { write, read, database: Arc::new(database), line, fold, folded: Arc::default(), whose: None }
+    }
+
+    /// The same store, in which what is written counts as this thread's: where several wait to write, the thread that
+    /// wrote least lately comes first. No I/O.
+    #[must_use]
+    pub fn of(&self, thread: &ThreadKey) -> Self {
+        Self { whose: Some(Arc::new(thread.clone())), ..self.clone() }
     }
 
     /// Commits one step: plans, audit rows, messages and ending together. Messages are unique on (signal, n), audit rows,
@@ -161,8 +179,24 @@ impl Store {
         self.count().await.map_err(StoreError::while_doing("counting"))
     }
 
+    /// Folds what `SQLite` has in its log into the file, as far as nobody reads what was before; on Postgres there is nothing
+    /// to do. Writes to the disk and waits for it, beside those who write. Whoever keeps a store open does this some times
+    /// a second: else a commit does it now and then, and all others wait for that one. Where nothing was written since, it
+    /// does nothing.
+    pub async fn fold_log(&self) -> Result<(), StoreError> {
+        let turns = self.line.turns();
+        let Some(fold) = self.fold.as_ref().filter(|_| self.folded.swap(turns, Ordering::Relaxed) != turns) else {
+            return Ok(());
+        };
+        let folded = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(fold).await;
+        folded.map(drop).map_err(StoreError::while_doing("folding the log into the database"))
+    }
+
     /// Closes every connection, once those in use are given back. `SQLite` then folds its log into the file.
     pub async fn close(&self) {
+        if let Some(fold) = &self.fold {
+            fold.close().await;
+        }
         self.read.close().await;
         self.write.close().await;
     }
@@ -175,10 +209,7 @@ impl Store {
         let uses = usage::write(tx, &thread, &step.uses, step.at).await?;
         let mut ended_before = false;
         if let Some(ending) = step.ending {
-            ended_before = !inbox::end(tx, &step.signal, ending, step.at).await?;
-            if let Some(kept) = &step.kept {
-                inbox::keep(tx, &step.signal, kept).await?;
-            }
+            ended_before = !inbox::end(tx, &step.signal, (ending, step.at), step.kept.as_deref()).await?;
         }
         let appended = audit::append(tx, &self.database, (&step.signal, &thread), &step.audit).await?;
         // The same ending at the same time is the same step again only where nothing else of it is new.
@@ -193,14 +224,24 @@ impl Store {
     }
 
     async fn begin_write(&self, durability: Durability) -> Result<Open, StoreError> {
-        let begun = Open::begin(&self.write, self.database.begin(durability)).await;
+        self.begin_ranked(Rank::Work, durability).await
+    }
+
+    async fn begin_ranked(&self, rank: Rank, durability: Durability) -> Result<Open, StoreError> {
+        let turn = self.line.turn(rank, self.whose.as_deref()).await;
+        let begun = Open::begin(&self.write, self.database.begin(durability), Some(turn)).await;
         begun.map_err(StoreError::while_doing("beginning to write"))
     }
 
     /// Runs one statement in a transaction of its own, NORMAL; returns how many rows it changed. Not on the bare
     /// connection: that would commit at the level that an earlier transaction asked for.
-    async fn write_one(&self, query: Query<'_, Any, AnyArguments>, doing: &'static str) -> Result<u64, StoreError> {
-        let mut tx = self.begin_write(Durability::Normal).await?;
+    async fn write_one(
+        &self,
+        rank: Rank,
+        query: Query<'_, Any, AnyArguments>,
+        doing: &'static str,
+    ) -> Result<u64, StoreError> {
+        let mut tx = self.begin_ranked(rank, Durability::Normal).await?;
         let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
         tx.commit().await.map_err(StoreError::while_doing(doing))?;
         Ok(changed.rows_affected())

@@ -8,6 +8,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::dialect::Durability;
+use super::line::Rank;
 use super::row::Stored;
 use super::{Store, StoreError, messages, threads};
 
@@ -131,7 +132,7 @@ impl Store {
     /// whether it is out.
     pub async fn sending(&self, id: &str) -> Result<bool, StoreError> {
         let sql = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = $1 AND state = 'pending'";
-        Ok(self.write_one(sqlx::query(sql).bind(id), "claiming a message").await? == 1)
+        Ok(self.write_one(Rank::Delivery, sqlx::query(sql).bind(id), "claiming a message").await? == 1)
     }
 
     /// Records how the claimed attempt ended, at `at`, and of what is out the platform's ids. Writes, one commit.
@@ -156,7 +157,7 @@ impl Store {
             }
         };
         let doing = "settling a message";
-        let mut tx = self.begin_write(Durability::Normal).await?;
+        let mut tx = self.begin_ranked(Rank::Delivery, Durability::Normal).await?;
         let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing(doing))?.rows_affected();
         if let (1, Settled::Sent { platform_ids }) = (changed, settled) {
             messages::write(&mut tx, id, platform_ids).await?;
@@ -171,7 +172,7 @@ impl Store {
         // The state said twice, as in `heads`: a start must not read through everything that was ever sent.
         let sql = "UPDATE outbox SET state = 'pending', repeat = 1, not_before = $1 \
                    WHERE state IN ('pending', 'sending') AND state = 'sending'";
-        self.write_one(sqlx::query(sql).bind(now.0), "recovering the outbox").await
+        self.write_one(Rank::Work, sqlx::query(sql).bind(now.0), "recovering the outbox").await
     }
 
     /// How many messages of a signal have neither left nor failed. Reads.

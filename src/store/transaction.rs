@@ -6,15 +6,21 @@ use std::ops::{Deref, DerefMut};
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Executor};
 
+use super::line::Turn;
+
 /// An open transaction. Dropped before its end it is undone, and its connection is closed: after a failure nobody knows in
 /// what state that is (a full disk makes `SQLite` roll back by itself, so that the ROLLBACK which follows fails), and the
 /// only connection that writes must not stay like that. Not sqlx's own `Transaction`, which gives such a connection back.
-pub(super) struct Open(Option<PoolConnection<Any>>);
+pub(super) struct Open {
+    connection: Option<PoolConnection<Any>>,
+    /// Others have theirs when this has ended.
+    _turn: Option<Turn>,
+}
 
 impl Open {
-    /// Takes a connection and begins with this statement.
-    pub(super) async fn begin(pool: &AnyPool, begin: &'static str) -> Result<Self, sqlx::Error> {
-        let mut open = Self(Some(pool.acquire().await?));
+    /// Takes a connection and begins with this statement. Whoever writes has a turn.
+    pub(super) async fn begin(pool: &AnyPool, begin: &'static str, turn: Option<Turn>) -> Result<Self, sqlx::Error> {
+        let mut open = Self { connection: Some(pool.acquire().await?), _turn: turn };
         open.execute(begin).await?;
         Ok(open)
     }
@@ -32,14 +38,14 @@ impl Open {
     async fn end(mut self, end: &'static str) -> Result<(), sqlx::Error> {
         self.execute(end).await?;
         // Sound: back to the pool. Until here whoever stops waiting, too, has it closed.
-        drop(self.0.take());
+        drop(self.connection.take());
         Ok(())
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        if let Some(mut connection) = self.0.take() {
+        if let Some(mut connection) = self.connection.take() {
             connection.close_on_drop();
         }
     }
@@ -49,13 +55,13 @@ impl Deref for Open {
     type Target = AnyConnection;
 
     fn deref(&self) -> &AnyConnection {
-        self.0.as_deref().expect("invariant: the connection is there until the end")
+        self.connection.as_deref().expect("invariant: the connection is there until the end")
     }
 }
 
 impl DerefMut for Open {
     fn deref_mut(&mut self) -> &mut AnyConnection {
-        self.0.as_deref_mut().expect("invariant: the connection is there until the end")
+        self.connection.as_deref_mut().expect("invariant: the connection is there until the end")
     }
 }
 

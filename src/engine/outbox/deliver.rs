@@ -87,7 +87,7 @@ impl Engine {
 
     /// Claims a message, so that a crash from here on is known to leave open whether it went out, and sends it.
     async fn send(self: &Arc<Self>, mut sending: Sending) {
-        match self.store.sending(&sending.post.id).await {
+        match self.store.of(&sending.post.to).sending(&sending.post.id).await {
             Ok(true) => {}
             // An earlier process had stored the same message: it is that one that leaves, or has left.
             Ok(false) => return self.on_done(&sending.post),
@@ -164,7 +164,7 @@ impl Engine {
                     self.tell_unreachable(&post.to, plan.clone()).await?;
                     told = true;
                 }
-                self.store.settle(&post.id, settled, wall_now()).await
+                self.store.of(&post.to).settle(&post.id, settled, wall_now()).await
             };
             match recorded.await {
                 Ok(()) => return true,

@@ -9,7 +9,6 @@ mod live;
 mod owed;
 mod pace;
 mod queue;
-mod served;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -8,7 +8,7 @@ use countersign_core::port::{Lane, Pace};
 use countersign_core::signal::{EventId, SignalId, ThreadKey};
 
 use super::pace::{Paces, Wait, room};
-use super::served::Served;
+use crate::served::Served;
 
 /// A message that waits. Not cleared: it leaves only through `gate::reissue`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) struct Queue {
     dry_until: u64,
 }
 
-/// The order of what is ready: the better lane, then who was served longest ago, then the oldest.
+/// The order of what is ready: the better lane, then who was served least lately, then the oldest.
 type Turn = (Lane, u64, u64);
 
 /// The messages of one thread, first the first one.
@@ -176,7 +176,7 @@ impl Queue {
             waits.stands = Stands::Later((first.not_before, place));
             self.later.insert((first.not_before, place), thread.clone());
         } else {
-            let turn = (lane, self.served.last(thread), place);
+            let turn = (lane, self.served.next(thread), place);
             waits.stands = Stands::Ready(turn);
             self.ready.insert(turn, thread.clone());
         }

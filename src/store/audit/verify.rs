@@ -212,7 +212,7 @@ impl Store {
     /// Proves the audit trail, and that the expected head is in it. Reads row by row, all of one moment, beside a bot
     /// that goes on writing. What is wrong with the trail is no error; an error is the database's.
     pub async fn verify_audit(&self, expect: Option<&AuditHead>) -> Result<AuditReport, StoreError> {
-        let begun = Open::begin(&self.read, self.database.begin_reading()).await;
+        let begun = Open::begin(&self.read, self.database.begin_reading(), None).await;
         let mut tx = begun.map_err(StoreError::while_doing("beginning to read the audit trail"))?;
         let mut walk = Walk::new(expect);
         // Of the state before the first row, too: somebody may expect that there is none.
