@@ -95,10 +95,8 @@ fn telegram(config: &Telegram, intents: &Intents, platform_roles: bool) -> anyho
 
 /// The configuration refuses a token in a build like this one.
 #[cfg(not(feature = "telegram"))]
-fn telegram(config: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
-    if config.is_on() {
-        anyhow::bail!("this build has no Telegram; build with --features telegram");
-    }
+#[expect(clippy::unnecessary_wraps, reason = "a build with Telegram can fail to make it")]
+fn telegram(_: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     Ok(None)
 }
 
