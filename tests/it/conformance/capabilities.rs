@@ -58,8 +58,8 @@ async fn a_press_is_answered_by_its_card_and_does_not_wait_for_what_it_started()
     let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
     let told = stage.approve(BOB, &card).await;
     assert_eq!((told.text.as_str(), told.show_alert), ("✓ Countersigned by Bob; being done.", false));
-    let state = stage.state(&card).await;
-    assert!(["approved", "executing"].contains(&state.as_str()), "{state}");
+    let stands = stage.state(&card).await;
+    assert!(["approved", "executing"].contains(&stands.as_str()), "{stands}");
     assert!(lives(process.pid()));
     refused_by_nobody(&stage);
 }
