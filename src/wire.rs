@@ -57,15 +57,20 @@ pub fn wire(
         return console(wiring);
     }
     let names: Vec<String> = adapters.iter().map(|adapter| adapter.platform().to_string()).collect();
-    let banner = format!(
-        "Countersign {} on {}, on {}. Ctrl-C stops it.\nAudit trail at {}{}",
+    let banner = banner(&wiring, &format!(", on {}. Ctrl-C stops it.", names.join(", ")));
+    Ok(Wired { adapters, console_owner: None, interrupt_is_taken: false, banner: Some(banner) })
+}
+
+/// What is said at the start: what runs where and, in `rest`, how to go on; then the audit trail's head, and what an earlier
+/// run left open.
+fn banner(wiring: &ConsoleWiring<'_>, rest: &str) -> String {
+    format!(
+        "Countersign {} on {}{rest}\nAudit trail at {}{}",
         env!("CARGO_PKG_VERSION"),
         wiring.machine,
-        names.join(", "),
         wiring.audit_head,
-        wiring.still_open.map(|line| format!("\n{line}")).unwrap_or_default()
-    );
-    Ok(Wired { adapters, console_owner: None, interrupt_is_taken: false, banner: Some(banner) })
+        wiring.still_open.as_ref().map(|line| format!("\n{line}")).unwrap_or_default()
+    )
 }
 
 #[cfg(feature = "telegram")]
@@ -90,10 +95,8 @@ fn telegram(config: &Telegram, intents: &Intents, platform_roles: bool) -> anyho
 
 /// The configuration refuses a token in a build like this one.
 #[cfg(not(feature = "telegram"))]
-fn telegram(config: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
-    if config.is_on() {
-        anyhow::bail!("this build has no Telegram; build with --features telegram");
-    }
+#[expect(clippy::unnecessary_wraps, reason = "a build with Telegram can fail to make it")]
+fn telegram(_: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     Ok(None)
 }
 
@@ -112,14 +115,7 @@ fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
 #[expect(clippy::unnecessary_wraps, reason = "a build without a console has none to give")]
 fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
-    let banner = format!(
-        "Countersign {} on {}. Ask about this machine; `help` lists what I understand, `quit` leaves.\n\
-         Audit trail at {}{}",
-        env!("CARGO_PKG_VERSION"),
-        wiring.machine,
-        wiring.audit_head,
-        wiring.still_open.map(|line| format!("\n{line}")).unwrap_or_default()
-    );
+    let banner = banner(&wiring, ". Ask about this machine; `help` lists what I understand, `quit` leaves.");
     let adapter = Console::new(Options {
         thread: wiring.thread.to_owned(),
         json: wiring.json,

@@ -41,11 +41,6 @@ impl Default for Telegram {
 }
 
 impl Telegram {
-    /// Whether the platform is on.
-    pub const fn is_on(&self) -> bool {
-        self.token.is_some()
-    }
-
     pub(super) fn validate(&self, in_build: bool) -> Result<(), Problem> {
         if !self.api_url.starts_with("https://") && !self.api_url.starts_with("http://") {
             return Err(Problem::new("telegram.api_url", "must be a URL that begins with `https://` or `http://`"));
@@ -65,5 +60,21 @@ impl Telegram {
         } else {
             Err(Problem::new(key, "is not a bot token; it has the form 123456789:AbC... and comes from @BotFather"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_in_a_build_without_telegram_names_the_feature() {
+        let token = Some(Secret::new("123456:hunter2-hunter2-hunter2"));
+        let on = Telegram { token, ..Telegram::default() };
+        assert_eq!(on.validate(true), Ok(()));
+        let problem = on.validate(false).expect_err("it must be refused");
+        insta::assert_snapshot!(format!("`{}` {}", problem.key, problem.problem),
+            @"`telegram.token` turns Telegram on, but this build has no Telegram; build with --features telegram");
+        assert_eq!(Telegram::default().validate(false), Ok(()));
     }
 }

@@ -12,22 +12,6 @@ use super::line::Rank;
 use super::row::Stored;
 use super::{Store, StoreError, messages, threads};
 
-/// The messages that may be sent next: of each thread in which nothing is being sent, the oldest one of its best lane.
-/// Everything behind it waits, also while it waits itself. The state is said twice, so that both engines see
-/// that their index `outbox_open` is enough.
-macro_rules! heads {
-    ($select:literal, $rest:literal) => {
-        concat!(
-            $select,
-            " FROM outbox AS o JOIN threads AS t ON t.id = o.thread \
-             WHERE o.state IN ('pending', 'sending') AND o.state = 'pending' \
-             AND NOT EXISTS (SELECT 1 FROM outbox AS e WHERE e.thread = o.thread AND e.state IN ('pending', 'sending') \
-             AND (e.state = 'sending' OR e.lane < o.lane OR (e.lane = o.lane AND e.place < o.place)))",
-            $rest
-        )
-    };
-}
-
 /// A message to be stored. `(signal, n)` names it for good: a step that is committed again leaves it as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPost {
@@ -97,20 +81,8 @@ pub enum Settled {
 }
 
 impl Store {
-    /// The messages to send now, at most `limit`: decisions before answers, then the oldest first; never two of one
-    /// thread, and none of a thread in which one is being sent. Reads.
-    pub async fn due(&self, now: Wall, limit: u32) -> Result<Vec<StoredPost>, StoreError> {
-        let sql = heads!(
-            "SELECT o.id, o.signal, o.lane, o.place, o.not_before, o.body, o.attempts, o.repeat, o.plan, \
-             (SELECT i.event FROM inbox AS i WHERE i.id = o.signal) AS event, \
-             t.platform, t.account, t.space, t.conversation, t.root",
-            " AND o.not_before <= $1 ORDER BY o.lane, o.created_at, o.id LIMIT $2"
-        );
-        let rows = sqlx::query(sql).bind(now.0).bind(i64::from(limit)).fetch_all(&self.read).await;
-        rows.map_err(StoreError::while_doing("reading the outbox"))?.iter().map(stored_post).collect()
-    }
-
-    /// Every message that waits, in the order in which those of a thread leave: what the way out begins with. Reads.
+    /// Every message that waits, in the order in which those of a thread leave: what the way out begins with. The state is
+    /// said twice, so that both engines see that their index `outbox_open` is enough. Reads.
     pub async fn open_posts(&self) -> Result<Vec<StoredPost>, StoreError> {
         let sql = "SELECT o.id, o.signal, o.lane, o.place, o.not_before, o.body, o.attempts, o.repeat, o.plan, i.event, \
                    t.platform, t.account, t.space, t.conversation, t.root \
@@ -119,13 +91,6 @@ impl Store {
                    ORDER BY o.lane, o.place, o.created_at, o.id";
         let rows = sqlx::query(sql).fetch_all(&self.read).await;
         rows.map_err(StoreError::while_doing("reading the outbox"))?.iter().map(stored_post).collect()
-    }
-
-    /// When the next message may be sent; none where nothing waits, or only behind what is being sent. Reads.
-    pub async fn next_due(&self) -> Result<Option<Wall>, StoreError> {
-        let row = sqlx::query(heads!("SELECT MIN(o.not_before)", "")).fetch_one(&self.read).await;
-        let earliest = row.and_then(|row| row.try_get::<Option<i64>, _>(0));
-        Ok(earliest.map_err(StoreError::while_doing("reading the outbox"))?.map(Wall))
     }
 
     /// Claims a message for sending. True for exactly one caller. Writes, one commit: from here on a crash leaves open
@@ -169,18 +134,10 @@ impl Store {
     /// At start: what was being sent when the process ended may be out or not, so that it is sent again, marked as a
     /// repeat. Returns how many those are. Writes, one commit.
     pub async fn recover(&self, now: Wall) -> Result<u64, StoreError> {
-        // The state said twice, as in `heads`: a start must not read through everything that was ever sent.
+        // The state said twice, as in `open_posts`: a start must not read through everything that was ever sent.
         let sql = "UPDATE outbox SET state = 'pending', repeat = 1, not_before = $1 \
                    WHERE state IN ('pending', 'sending') AND state = 'sending'";
         self.write_one(Rank::Work, sqlx::query(sql).bind(now.0), "recovering the outbox").await
-    }
-
-    /// How many messages of a signal have neither left nor failed. Reads.
-    pub async fn owed(&self, signal: &SignalId) -> Result<u64, StoreError> {
-        let sql = "SELECT COUNT(*) FROM outbox WHERE signal = $1 AND state IN ('pending', 'sending')";
-        let row = sqlx::query(sql).bind(signal.as_str()).fetch_one(&self.read).await;
-        let owed = row.and_then(|row| row.try_get::<i64, _>(0));
-        Ok(owed.map_err(StoreError::while_doing("counting what is owed"))?.unsigned_abs())
     }
 
     /// Every signal whose request has ended and whose messages are not all out: what an earlier process still owes. Reads.

@@ -228,7 +228,7 @@ fn two_hundred_kills_lose_nothing_and_answer_nothing_twice() {
     // Another seed for each run, so that many runs see many moments; it is printed, so that a run can be had again.
     let seed = setting("KILL_SEED", u64::from(std::process::id()));
     println!("KILL_SEED={seed}");
-    let (mut script, mut chance, begun) = (Script::new(), Chance(seed), Instant::now());
+    let (mut script, mut chance, begun) = (Script::new(), Chance::new(seed), Instant::now());
     for _ in 0..kills {
         script.live_and_be_killed(&mut chance);
     }

@@ -54,7 +54,7 @@ const CASES: &[(&str, Case)] = cases![
     an_event_that_arrives_many_times_at_once_is_accepted_once,
     threads_are_told_apart_by_all_five_parts,
     messages_of_a_thread_leave_in_order,
-    a_message_that_waits_holds_those_behind_it,
+    a_message_that_is_sent_again_keeps_its_place,
     decisions_leave_before_answers,
     a_crash_while_sending_is_marked_as_a_repeat,
     a_doubt_stays_until_it_is_sent,
@@ -192,12 +192,17 @@ async fn committed(bed: &Bed, step: &StepRecord) {
     assert_eq!(bed.store.commit(step).await.expect("the step can be stored"), Committed::Done);
 }
 
-async fn due(bed: &Bed, now: i64) -> Vec<StoredPost> {
-    bed.store.due(Wall(now), 100).await.expect("the outbox can be read")
+async fn waiting(bed: &Bed) -> Vec<StoredPost> {
+    bed.store.open_posts().await.expect("the outbox can be read")
 }
 
-async fn due_ids(bed: &Bed, now: i64) -> Vec<String> {
-    due(bed, now).await.into_iter().map(|post| post.id).collect()
+async fn waiting_ids(bed: &Bed) -> Vec<String> {
+    waiting(bed).await.into_iter().map(|post| post.id).collect()
+}
+
+async fn owing(bed: &Bed) -> Vec<String> {
+    let owing = bed.store.owing().await.expect("what is owed can be read");
+    owing.iter().map(SignalId::to_string).collect()
 }
 
 async fn claimed(bed: &Bed, id: &str) {
@@ -278,7 +283,7 @@ async fn threads_are_told_apart_by_all_five_parts(bed: Bed) {
     }
     assert_eq!(counts(&bed).await.threads, 8);
     // Each has its own order, and each message knows the whole key.
-    let found: Vec<ThreadKey> = due(&bed, 2).await.into_iter().map(|post| post.to).collect();
+    let found: Vec<ThreadKey> = waiting(&bed).await.into_iter().map(|post| post.to).collect();
     assert_eq!(found, keys);
 }
 
@@ -286,39 +291,37 @@ async fn messages_of_a_thread_leave_in_order(bed: Bed) {
     accepted(&bed, "s-1", "main", 1).await;
     accepted(&bed, "s-2", "main", 1).await;
     let posts = vec![post("p-b", 1, thread("main"), Lane::Answer), post("p-z", 0, thread("main"), Lane::Answer)];
-    committed(&bed, &step("s-2", 5, posts)).await;
+    committed(&bed, &StepRecord { ending: Some(Ending::Answered), ..step("s-2", 5, posts) }).await;
     // Committed later, in the same millisecond, with ids that sort first.
     committed(&bed, &step("s-1", 5, vec![post("p-a", 0, thread("main"), Lane::Answer)])).await;
-    assert_eq!(bed.store.owed(&SignalId::new("s-2")).await.expect("countable"), 2);
-    for expected in ["p-z", "p-b", "p-a"] {
-        assert_eq!(due_ids(&bed, 5).await, [expected]);
-        claimed(&bed, expected).await;
-        assert_eq!(due_ids(&bed, 5).await, [""; 0], "nothing leaves beside what is being sent");
-        assert_eq!(bed.store.next_due().await.expect("readable"), None, "and there is nothing to wake for");
+    let order = ["p-z", "p-b", "p-a"];
+    for (n, next) in order.into_iter().enumerate() {
+        assert_eq!(waiting_ids(&bed).await, order[n..]);
+        let owed: &[&str] = if n < 2 { &["s-2"] } else { &[] };
+        assert_eq!(owing(&bed).await, owed, "as long as a message of an ended request is not out");
+        claimed(&bed, next).await;
+        assert_eq!(waiting_ids(&bed).await, order[n + 1..], "what is being sent waits no longer");
+        assert_eq!(owing(&bed).await, owed, "and is not out yet");
         let settled = Settled::Sent { platform_ids: Vec::new() };
-        bed.store.settle(expected, &settled, Wall(6)).await.expect("it is being sent");
+        bed.store.settle(next, &settled, Wall(6)).await.expect("it is being sent");
     }
-    assert_eq!(bed.store.owed(&SignalId::new("s-2")).await.expect("countable"), 0);
     assert_eq!(counts(&bed).await.sent, 3);
 }
 
-async fn a_message_that_waits_holds_those_behind_it(bed: Bed) {
+async fn a_message_that_is_sent_again_keeps_its_place(bed: Bed) {
     accepted(&bed, "s-1", "main", 1).await;
     let posts = vec![post("p-1", 0, thread("main"), Lane::Answer), post("p-2", 1, thread("main"), Lane::Answer)];
     committed(&bed, &step("s-1", 5, posts)).await;
+    let when = async || waiting(&bed).await.into_iter().map(|post| (post.id, post.not_before.0)).collect::<Vec<_>>();
     claimed(&bed, "p-1").await;
     let later = Settled::Again { not_before: Wall(100), repeat: false, error: "slow down".to_owned() };
     bed.store.settle("p-1", &later, Wall(6)).await.expect("it is being sent");
-    assert_eq!(due_ids(&bed, 99).await, [""; 0]);
-    assert_eq!(bed.store.next_due().await.expect("readable"), Some(Wall(100)), "not the time of the one behind it");
-    assert_eq!(due_ids(&bed, 100).await, ["p-1"]);
+    assert_eq!(when().await, [("p-1".to_owned(), 100), ("p-2".to_owned(), 5)], "before what could leave earlier");
     // One that will never leave holds nobody.
     claimed(&bed, "p-1").await;
-    bed.store
-        .settle("p-1", &Settled::Failed { error: "no such room".to_owned() }, Wall(101))
-        .await
-        .expect("being sent");
-    assert_eq!(due_ids(&bed, 101).await, ["p-2"]);
+    let failed = Settled::Failed { error: "no such room".to_owned() };
+    bed.store.settle("p-1", &failed, Wall(101)).await.expect("being sent");
+    assert_eq!(when().await, [("p-2".to_owned(), 5)]);
 }
 
 async fn decisions_leave_before_answers(bed: Bed) {
@@ -328,10 +331,8 @@ async fn decisions_leave_before_answers(bed: Bed) {
     committed(&bed, &step("s-1", 5, vec![post("answer-1", 0, one.clone(), Lane::Answer)])).await;
     committed(&bed, &step("s-1", 6, vec![post("card-1", 1, one, Lane::Decision)])).await;
     committed(&bed, &step("s-2", 4, vec![post("answer-2", 0, two, Lane::Answer)])).await;
-    assert_eq!(due_ids(&bed, 6).await, ["card-1", "answer-2"], "within a thread and across threads");
-    assert_eq!(bed.store.due(Wall(6), 1).await.expect("readable").len(), 1, "no more than asked for");
-    sent(&bed, "card-1", 7).await;
-    assert_eq!(due_ids(&bed, 7).await, ["answer-2", "answer-1"], "the oldest first");
+    let order = ["card-1", "answer-2", "answer-1"];
+    assert_eq!(waiting_ids(&bed).await, order, "within a thread and across threads; of one place the oldest first");
 }
 
 async fn a_crash_while_sending_is_marked_as_a_repeat(bed: Bed) {
@@ -343,7 +344,7 @@ async fn a_crash_while_sending_is_marked_as_a_repeat(bed: Bed) {
     // The process ends here; the next one opens the same database.
     let next = Bed { url: bed.url.clone(), store: Store::open(&bed.url).await.expect("it opens") };
     assert_eq!(next.store.recover(Wall(50)).await.expect("recoverable"), 1);
-    let found: Vec<_> = due(&next, 50).await.into_iter().map(|post| (post.id, post.attempts, post.repeat)).collect();
+    let found: Vec<_> = waiting(&next).await.into_iter().map(|post| (post.id, post.attempts, post.repeat)).collect();
     assert_eq!(found, [("p-1".to_owned(), 1, true), ("p-2".to_owned(), 0, false)]);
     assert_eq!(next.store.recover(Wall(51)).await.expect("recoverable"), 0);
     next.store.close().await;
@@ -356,7 +357,7 @@ async fn a_doubt_stays_until_it_is_sent(bed: Bed) {
         claimed(&bed, "p-1").await;
         let again = Settled::Again { not_before: Wall(5), repeat, error: "timeout".to_owned() };
         bed.store.settle("p-1", &again, Wall(6)).await.expect("it is being sent");
-        assert_eq!(due(&bed, 6).await.first().map(|post| post.repeat), Some(expected));
+        assert_eq!(waiting(&bed).await.first().map(|post| post.repeat), Some(expected));
     }
 }
 
@@ -401,12 +402,12 @@ async fn a_step_twice_changes_nothing(bed: Bed) {
         ..step("s-1", 6, vec![post("p-1", 0, thread("main"), Lane::Decision)])
     };
     committed(&bed, &whole).await;
-    let before = (counts(&bed).await, due(&bed, 6).await, bed.store.audit_tail(10).await.expect("readable"));
+    let before = (counts(&bed).await, waiting(&bed).await, bed.store.audit_tail(10).await.expect("readable"));
     assert_eq!((before.0.audit, before.0.refusals, before.1.len()), (2, 2, 1));
     committed(&bed, &whole).await;
     // A message made anew for the same place in the request is left out, too.
     committed(&bed, &step("s-1", 9, vec![post("p-9", 0, thread("main"), Lane::Answer)])).await;
-    let after = (counts(&bed).await, due(&bed, 6).await, bed.store.audit_tail(10).await.expect("readable"));
+    let after = (counts(&bed).await, waiting(&bed).await, bed.store.audit_tail(10).await.expect("readable"));
     assert_eq!(after, before);
     sent(&bed, "p-1", 7).await;
     committed(&bed, &whole).await;
@@ -586,7 +587,7 @@ async fn a_rotten_row_is_named(bed: Bed) {
     let error = bed.store.unfinished().await.expect_err("the body is another signal's").to_string();
     assert!(error.contains("row s-1: it is the body of signal s-2"), "{error}");
     raw(&bed.url, "UPDATE outbox SET attempts = 99999999999").await;
-    let error = bed.store.due(Wall(9), 1).await.expect_err("no such count").to_string();
+    let error = bed.store.open_posts().await.expect_err("no such count").to_string();
     assert!(error.contains("table outbox, column attempts, row p-1: 99999999999 is no count"), "{error}");
 }
 
@@ -764,14 +765,13 @@ async fn migrate_over_samples(url: &str) {
     let unfinished = store.unfinished().await.expect("the samples' signals are readable");
     assert!(unfinished.iter().any(|found| found.signal.id.as_str() == "s-02" && found.attempts == 1));
     assert_eq!(store.recover(Wall(9000)).await.expect("recoverable"), 1);
-    let due = store.due(Wall(9000), 10).await.expect("the samples' messages are readable");
-    assert!(due.iter().any(|post| post.id == "p-02" && post.lane == Lane::Decision && post.repeat));
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
     let used = store.used_on(countersign_core::usage::Day(0)).await.expect("the samples' sums are readable");
     assert_ne!(used, countersign_core::usage::Book::new(used.day()));
     let open = store.open_posts().await.expect("the samples' messages are readable");
-    assert!(open.iter().any(|post| post.id == "p-02" && post.event.as_str() == "2"));
+    let second = open.iter().find(|post| post.id == "p-02").expect("it waits");
+    assert_eq!((second.lane, second.repeat, second.event.as_str()), (Lane::Decision, true, "2"));
     assert_eq!(store.cards_to_show().await.expect("the samples' cards are readable").len(), 1);
     let open = store.open_plans(&thread("main")).await.expect("the samples' plans are readable");
     assert_eq!((open.filed.len(), open.broken), (3, Vec::new()));
@@ -826,7 +826,7 @@ async fn an_answered_message_costs_a_known_number_of_commits() {
     cost("sending", 1);
     bed.store.settle("p-1", &Settled::Sent { platform_ids: Vec::new() }, Wall(4)).await.expect("being sent");
     cost("settle", 1);
-    due(&bed, 5).await;
+    waiting(&bed).await;
     counts(&bed).await;
     cost("reading", 0);
     bed.store.close().await;

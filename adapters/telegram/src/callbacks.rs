@@ -69,10 +69,16 @@ impl Callbacks {
         close(&mut self.lock(), |press| press.callback == callback && press.signal.is_none()).is_some()
     }
 
+    /// Closes the press that was accepted as this signal, where it is one that is still open: there is more to come, but
+    /// nobody has to wait for that.
+    pub(crate) fn close_of(&self, signal: &SignalId) -> Option<String> {
+        close_of(&mut self.lock(), signal)
+    }
+
     /// Everything that answers this signal has left: its press, where it is one that is still open, is closed.
     pub(crate) fn answered(&self, signal: &SignalId) -> Option<String> {
         let mut presses = self.lock();
-        let closed = close(&mut presses, |press| press.signal.as_ref() == Some(signal));
+        let closed = close_of(&mut presses, signal);
         if closed.is_none() && presses.open.iter().any(|press| press.signal.is_none()) {
             push(&mut presses.early, signal.clone());
         }
@@ -87,6 +93,10 @@ impl Callbacks {
 fn close(presses: &mut Presses, is: impl Fn(&Press) -> bool) -> Option<String> {
     let at = presses.open.iter().position(is)?;
     presses.open.remove(at).map(|press| press.callback)
+}
+
+fn close_of(presses: &mut Presses, signal: &SignalId) -> Option<String> {
+    close(presses, |press| press.signal.as_ref() == Some(signal))
 }
 
 /// Puts it at the end; the oldest gives way.
@@ -151,6 +161,16 @@ mod tests {
         assert!(!callbacks.is_open("1"));
         callbacks.opened("2");
         assert!(callbacks.close_unclaimed("2"));
+    }
+
+    #[test]
+    fn a_press_whose_card_says_what_came_of_it_is_closed_before_everything_has_left() {
+        let (callbacks, signal) = (Callbacks::default(), SignalId::new("s"));
+        callbacks.opened("1");
+        assert_eq!(callbacks.close_of(&signal), None);
+        assert!(!callbacks.accepted("1", &signal), "what came too soon for it leaves it to what comes at the end");
+        assert_eq!(callbacks.close_of(&signal), Some("1".to_owned()));
+        assert_eq!((callbacks.close_of(&signal), callbacks.answered(&signal)), (None, None));
     }
 
     #[test]

@@ -5,26 +5,25 @@ use serde::de::IgnoredAny;
 use teloxide::payloads::{DeleteMessage, EditMessageText};
 use teloxide::types::{ChatId, MessageId, ParseMode};
 
-use countersign_core::port::Delivery;
+use countersign_core::port::{Block, Delivery, Outgoing};
 use countersign_core::signal::EventId;
 
 use crate::Telegram;
 use crate::api::Trouble;
 use crate::callbacks::{TEXT_UNITS_MAX, answer_soon};
 use crate::deliver::{Letter, markup, no_preview};
-use crate::ids::{self, MessageRef};
+use crate::ids::MessageRef;
 use crate::outcome;
 use crate::render::{self, Text};
 
 /// Shows a message in the place of these parts; where it is shorter, the last ones go. Its buttons are those that it has
-/// itself: none, unless it is a card that still waits. The press that it answers, if that is open, is answered by its first
-/// line.
+/// itself: none, unless it is a card that still waits. The press that it answers, if that is open, is answered by its last
+/// line of prose: on a card that is how the plan stands.
 pub(crate) async fn edit(telegram: &Telegram, parts: &[EventId], letter: Letter<'_>) -> Delivery {
     let texts = match render::in_place(letter.message, letter.id, parts.len()) {
         Ok(texts) => texts,
         Err(unfit) => return Delivery::Permanent(unfit.to_string()),
     };
-    let toast = texts.first().and_then(first_line);
     let (kept, left) = parts.split_at(texts.len().min(parts.len()));
     for (event, text) in kept.iter().zip(texts) {
         if let Err(trouble) = change(telegram, event, text).await {
@@ -34,8 +33,8 @@ pub(crate) async fn edit(telegram: &Telegram, parts: &[EventId], letter: Letter<
     if let Err(trouble) = take_back(telegram, left).await {
         return outcome::delivery(&trouble);
     }
-    if let Some(callback) = letter.anchor.and_then(ids::callback_of).filter(|id| telegram.callbacks.close(id)) {
-        answer_soon(&telegram.api, callback.to_owned(), toast);
+    if let Some(callback) = telegram.callbacks.close_of(&letter.message.answers) {
+        answer_soon(&telegram.api, callback, last_line(letter.message));
     }
     Delivery::Sent(kept.to_vec())
 }
@@ -81,7 +80,15 @@ async fn change(telegram: &Telegram, event: &EventId, text: Text) -> Result<(), 
     }
 }
 
-/// What a press is answered with: the first line, as far as it fits.
-fn first_line(text: &Text) -> Option<String> {
-    text.plain.lines().next().map(|line| countersign_core::text::cut(line, TEXT_UNITS_MAX / 2))
+/// What a press is answered with: the last line of prose, as far as it fits.
+fn last_line(message: &Outgoing) -> Option<String> {
+    let prose = message.blocks.iter().rev().find_map(|block| match block {
+        Block::Text { text } => text.lines().next_back(),
+        Block::Code { .. }
+        | Block::Fields { .. }
+        | Block::Table { .. }
+        | Block::Choices { .. }
+        | Block::Card { .. } => None,
+    });
+    prose.map(|line| countersign_core::text::cut(line, TEXT_UNITS_MAX / 2))
 }

@@ -227,7 +227,7 @@ fn a_token_stands_in_the_environment_or_in_a_file_of_its_own() {
         @"countersign.toml: `telegram.token` (line 2) is a secret; give it as COUNTERSIGN_TELEGRAM__TOKEN or in a file named by `telegram.token_file`");
     insta::assert_snapshot!(in_file("[telegram]\napi_url = \"example.org\""),
         @"countersign.toml: `telegram.api_url` (line 2) must be a URL that begins with `https://` or `http://`");
-    assert!(!Config::default().telegram.is_on(), "nothing is on that nobody turned on");
+    assert!(Config::default().telegram.token.is_none(), "nothing is on that nobody turned on");
     if cfg!(feature = "telegram") {
         insta::assert_snapshot!(World::new().env("COUNTERSIGN_TELEGRAM__TOKEN", "hunter2").refused(),
             @"COUNTERSIGN_TELEGRAM__TOKEN: `telegram.token` is not a bot token; it has the form 123456789:AbC... and comes from @BotFather");

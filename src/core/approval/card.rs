@@ -14,14 +14,8 @@ pub const CARD_BYTES_MAX: usize = 8 * 1024;
 
 /// Draws the card, or says why it cannot be shown whole.
 pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
-    // Read from the bytes once more, so that nothing but them can stand on a card.
-    let plan: Plan =
-        serde_json::from_str(frozen.bytes()).map_err(|error| format!("the plan cannot be read: {error}"))?;
-    let mut blocks = vec![
-        Block::Text { text: format!("Countersign this? {}", shown(&plan.title)) },
-        Block::Fields { fields: fields(&plan, frozen) },
-    ];
-    blocks.extend(plan.preview.as_deref().map(|preview| Block::Code { text: block_text(preview) }));
+    let plan = read(frozen)?;
+    let mut blocks = body(&plan, frozen, format!("Countersign this? {}", shown(&plan.title)));
     blocks.extend(requester(&plan).map(|text| Block::Text { text }));
     let bytes: usize = blocks.iter().map(bytes_of).sum();
     if bytes > CARD_BYTES_MAX {
@@ -30,6 +24,24 @@ pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
     let choices = vec![CardChoice::Approve, CardChoice::Deny];
     blocks.push(Block::Card { plan: plan.id, digest: frozen.digest().clone(), choices });
     Ok(blocks)
+}
+
+/// Draws what stays of a card that nobody can decide any more: the whole plan, and nothing that asks for anything. The error
+/// says why it cannot be read.
+pub fn card_once_decided(frozen: &Frozen) -> Result<Vec<Block>, String> {
+    let plan = read(frozen)?;
+    Ok(body(&plan, frozen, shown(&plan.title)))
+}
+
+/// From the bytes once more, so that nothing but them can stand on a card.
+fn read(frozen: &Frozen) -> Result<Plan, String> {
+    serde_json::from_str(frozen.bytes()).map_err(|error| format!("the plan cannot be read: {error}"))
+}
+
+fn body(plan: &Plan, frozen: &Frozen, first: String) -> Vec<Block> {
+    let preview = plan.preview.as_deref().map(|preview| Block::Code { text: block_text(preview) });
+    let all = [Block::Text { text: first }, Block::Fields { fields: fields(plan, frozen) }];
+    all.into_iter().chain(preview).collect()
 }
 
 /// Whether who asked for it may countersign it. Nothing where that is not settled: a low risk needs no second person.

@@ -92,19 +92,21 @@ fn has_card(filed: &Filed) -> bool {
     !is_unasked && standing.withdrawn != Some(Withdrawal::Unreachable)
 }
 
-/// The card with how the plan stands in the place of its buttons, which stay as long as it waits. What comes after the
-/// first is for where a gate refuses that: it claims nothing, and at last shows nothing of the plan.
+/// The card with how the plan stands below it. As long as the plan waits, the card asks, and its buttons stay; then it only
+/// says what was decided. What comes after the first is for where a gate refuses that: it claims nothing, and at last shows
+/// nothing of the plan.
 fn ways_to_show(status: &Status, request: &Request, filed: &Filed) -> Vec<Outgoing> {
-    let drawn = approval::card(&filed.frozen).unwrap_or_default();
-    let (buttons, plan): (Vec<Block>, Vec<Block>) =
-        drawn.into_iter().partition(|block| matches!(block, Block::Card { .. }));
     let line = status.line.clone().map(say::line);
     if filed.state() == PlanState::Pending {
+        let drawn = approval::card(&filed.frozen).unwrap_or_default();
+        let (buttons, plan): (Vec<Block>, Vec<Block>) =
+            drawn.into_iter().partition(|block| matches!(block, Block::Card { .. }));
         // A card that cannot be shown whole stays as it is: it must not be decided by half of it.
         let is_drawn = !buttons.is_empty();
         let blocks = plan.into_iter().chain(line).chain(buttons).collect();
         return is_drawn.then(|| replacing(request, status.mark, Claim::Nothing, blocks)).into_iter().collect();
     }
+    let plan = approval::card_once_decided(&filed.frozen).unwrap_or_default();
     let over = || say::line(say::card::OVER.to_owned());
     let whole = plan.iter().cloned().chain(line).collect();
     let modest = plan.into_iter().chain([over()]).collect();

@@ -2,11 +2,12 @@
 //! and refusals for one person alone. That every move is followed by its card in any order of events is in
 //! `sequence_tests/cards.rs`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::approval::{Outcome, Standing, Terms, Vote};
+use crate::approval::{Circle, Outcome, Standing, Terms, Vote};
 use crate::envelope::Code;
 use crate::port::CardChoice;
 use crate::secrets::Mask;
@@ -138,6 +139,21 @@ fn a_card_keeps_up_with_its_plan() {
     ✓ Done and verified; countersigned by bob and carol.
     ");
     assert!(second.cards.iter().all(|card| card.contains("Does: lab_control.restart") && !card.contains("[Approve")));
+    let decided = second.cards.last().map(String::as_str).unwrap_or_default();
+    let decided = decided.replace(plan.as_str(), "PLAN").replace(row(&world, &plan).frozen.digest().short(), "DIGEST");
+    insta::assert_snapshot!(decided, @r"
+    restart nginx
+    Does: lab_control.restart
+    To: service:web-1:nginx
+    Only while: run 1
+    Then expects: state running, another run
+    Risk: medium
+    Needs: 2 people
+    Why: asked by ann: restart nginx
+    Until: 2023-11-14 22:28:20 UTC
+    Plan: PLAN (DIGEST)
+    ✓ Done and verified; countersigned by bob and carol.
+    ");
 }
 
 #[test]
@@ -174,6 +190,25 @@ fn the_end_of_a_plan_is_on_its_card() {
     Withdrawn: the message that asked for it was edited.
     ✓ Countersigned by bob; being done. > ✗ Not done: it was refused (DRIFTED). Nothing was changed.
     ");
+}
+
+#[test]
+fn a_decided_card_asks_for_nothing_whoever_was_to_countersign_it() {
+    let asks = ["Countersign this?", "has to countersign it", "have to countersign it", "countersign it alone"];
+    let group = Circle { group: "sre".to_owned(), escalate: Vec::new() };
+    let terms = [(1, BTreeSet::new()), (2, BTreeSet::new()), (1, BTreeSet::from([group]))];
+    for (people, circles) in terms {
+        let mut world = World::with_fleet();
+        quorum(&mut world, people);
+        world.people.terms.circles = circles;
+        world.people.group("sre", &["bob"]);
+        let plan = asked(&mut world);
+        let denied = says(&mut world, "bob", &format!("deny {plan}"));
+        let card = denied.cards.concat();
+        assert!(card.contains("restart nginx\nDoes: ") && card.contains(plan.as_str()), "{card}");
+        assert!(card.ends_with("✗ Denied by bob.\n"), "{card}");
+        assert!(asks.iter().all(|words| !card.contains(words)), "{card}");
+    }
 }
 
 #[test]
@@ -247,6 +282,11 @@ fn every_state_has_its_words_and_only_one_that_waits_has_buttons() {
                 usize::from(filed.state() == PlanState::Pending)
             );
             assert_eq!(way.lane, Lane::Progress);
+            let shown = crate::testkit::plain(way);
+            let is_asked = filed.state() == PlanState::Pending;
+            for words in ["Countersign this?", "Others have to countersign it"] {
+                assert_eq!(shown.contains(words), is_asked, "{words}: {shown}");
+            }
         }
         assert!(!ways.is_empty() && ways.iter().skip(1).all(|way| way.claim == Claim::Nothing));
     }

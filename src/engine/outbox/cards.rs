@@ -55,6 +55,31 @@ enum Looked {
     InVain,
 }
 
+/// What was done with a face, and in what word it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// It stands there.
+    There,
+    /// There is nothing that it could be put in the place of.
+    Left,
+    /// It never will stand there.
+    Failed,
+    /// Not yet: it is tried again.
+    NotYet,
+}
+
+impl Shown {
+    /// Its name in `card_redraws_total`.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::There => "shown",
+            Self::Left => "left",
+            Self::Failed => "failed",
+            Self::NotYet => "again",
+        }
+    }
+}
+
 impl Keeper {
     /// This card has to be looked at.
     pub(super) fn want(&self, plan: PlanId, now: u64) {
@@ -145,47 +170,47 @@ impl Engine {
         if posts.iter().any(|post| post.open) {
             return Ok(Looked::NotOut);
         }
-        let (outcome, looked) = self.show_face(&face, &posts).await;
-        if outcome != "again" {
+        let (shown, looked) = self.show_face(&face, &posts).await;
+        if shown != Shown::NotYet {
             self.store.face_shown(plan, face.version).await?;
         }
-        telemetry::count("card_redraws_total", &[("outcome", outcome.to_owned())]);
+        telemetry::count("card_redraws_total", &[("outcome", shown.name().to_owned())]);
         Ok(looked)
     }
 
     /// Puts the face in the place of every message that holds the card.
-    async fn show_face(&self, face: &Face, posts: &[CardPost]) -> (&'static str, Looked) {
+    async fn show_face(&self, face: &Face, posts: &[CardPost]) -> (Shown, Looked) {
         let message = match self.cleared_again(&face.body) {
             Ok(message) => message,
             Err(problem) => {
                 tracing::error!(problem, "what a card was to show cannot be shown");
-                return ("failed", Looked::Shown(0));
+                return (Shown::Failed, Looked::Shown(0));
             }
         };
         let thread = &message.get().to;
         let adapter = self.adapters.get(&thread.platform);
         let Some((adapter, editor)) = adapter.and_then(|adapter| Some((adapter.as_ref(), adapter.editor()?))) else {
-            return ("left", Looked::Shown(0));
+            return (Shown::Left, Looked::Shown(0));
         };
-        let mut outcome = "left";
+        let mut shown = Shown::Left;
         let pace = adapter.pace(thread);
         for post in posts.iter().filter(|post| !post.parts.is_empty()) {
             let now = self.clock.mono();
             if let Err(at) = self.outbox.take_spare(thread, &pace, now) {
-                return ("again", Looked::Again(at.since(now)));
+                return (Shown::NotYet, Looked::Again(at.since(now)));
             }
             let parcel = Parcel { id: &post.id, message: &message, repeat: false, anchor: None };
             match self.edited((adapter, editor), thread, &post.parts, parcel).await {
-                Delivery::Sent(_) => outcome = "shown",
-                Delivery::RetryAfter(ms) => return ("again", Looked::Again(ms)),
-                Delivery::Retryable(_) | Delivery::Ambiguous(_) => return ("again", Looked::InVain),
+                Delivery::Sent(_) => shown = Shown::There,
+                Delivery::RetryAfter(ms) => return (Shown::NotYet, Looked::Again(ms)),
+                Delivery::Retryable(_) | Delivery::Ambiguous(_) => return (Shown::NotYet, Looked::InVain),
                 Delivery::Permanent(problem) | Delivery::Unauthorized(problem) => {
                     tracing::warn!(problem, "a card cannot be redrawn");
-                    outcome = "failed";
+                    shown = Shown::Failed;
                 }
             }
         }
-        (outcome, Looked::Shown(pace.edit_every_ms))
+        (shown, Looked::Shown(pace.edit_every_ms))
     }
 
     /// Puts this in the place of what was delivered as these parts.

@@ -51,6 +51,19 @@ async fn telegrams_reactions_decide_where_the_bot_is_an_administrator_and_nowher
     refused_by_nobody(&stage);
 }
 
+#[tokio::test]
+async fn a_press_is_answered_by_its_card_and_does_not_wait_for_what_it_started() {
+    let stage = Stage::start().await;
+    let process = stage.home.slow_process("napper");
+    let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
+    let told = stage.approve(BOB, &card).await;
+    assert_eq!((told.text.as_str(), told.show_alert), ("✓ Countersigned by Bob; being done.", false));
+    let stands = stage.state(&card).await;
+    assert!(["approved", "executing"].contains(&stands.as_str()), "{stands}");
+    assert!(lives(process.pid()));
+    refused_by_nobody(&stage);
+}
+
 /// Telegram took every call as it was made.
 fn refused_by_nobody(stage: &Stage) {
     let refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused { .. });

@@ -8,7 +8,8 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::support::bot::{Answer, Bot, Home, finish};
+use crate::support::bot::{Bot, Home, finish};
+use crate::support::decisions::listed;
 use crate::support::telegram::{ACCESS, ANN, Script, Stage};
 
 /// On the console its owner may everything; on Telegram somebody has to be given that.
@@ -135,103 +136,73 @@ fn own_name(key: &str, value: Value) -> Value {
     if key == "thread" || value.is_object() { "THREAD".into() } else { value }
 }
 
-/// A decision on one line, as somebody would discuss it; what is said stands below it.
-fn told(decision: &Value) -> String {
-    let word = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
-    let said = |message: &Value| {
-        let text = Answer { messages: vec![message.clone()] }.text();
-        format!("{}\n    {}", message["mark"].as_str().unwrap_or("-"), text.replace('\n', "\n    "))
-    };
-    let what = match word("decided").as_str() {
-        "call" => format!("{} {} {}, plan {}", word("call"), word("target"), decision["args"], word("plan")),
-        "say" => said(decision),
-        "redraw" => {
-            let blocks = decision["message"]["blocks"].as_array().map(Vec::as_slice).unwrap_or_default();
-            blocks.last().map(|last| last["text"].to_string()).unwrap_or_default()
-        }
-        "progress" => decision["message"]["blocks"][0]["text"].to_string(),
-        "file" => word("title"),
-        "move" => format!("{} -> {}", word("from"), word("to")),
-        "record" => format!("{} {} {}: {}", word("what"), word("call"), word("code"), word("detail")),
-        "finish" => word("ending"),
-        other => panic!("an unknown decision: {other}"),
-    };
-    format!("{} {} {what}", decision["line"], word("decided"))
-}
-
-/// What was said, or everything else.
-fn text(decisions: &[Value], is_said: bool) -> String {
-    let wanted = decisions.iter().filter(|decision| (decision["decided"] == "say") == is_said);
-    wanted.map(told).collect::<Vec<_>>().join("\n")
-}
-
 #[tokio::test]
 async fn the_core_decides_the_same_on_the_console_and_on_telegram() {
     let (console, telegram) = (on_the_console(), on_telegram().await);
     similar_or_say_where(&console, &telegram);
-    insta::assert_snapshot!(text(&console, false), @r#"
+    insta::assert_snapshot!(listed(&console, false), @r#"
     2 record called host_machine.find -: asked by PERSON: last 2 lines of HOME/demo.log
-    2 progress "looking for every host"
+    2 progress looking for every host
     2 call host_machine.find - {}, plan -
     3 record called host_log.tail -: asked by PERSON: last 2 lines of HOME/demo.log
-    3 progress "reading host_log.tail of HOST"
+    3 progress reading host_log.tail of HOST
     3 call host_log.tail host:HOST {"lines":2,"path":"HOME/demo.log"}, plan -
-    4 finish answered
+    4 finish ID answered
     5 record called host_process.find -: asked by PERSON: stop process PID
-    5 progress "looking for PID"
+    5 progress looking for PID
     5 call host_process.find - {"query":"PID"}, plan -
     6 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
     6 record called host_process.find -: asked by PERSON: stop process PID
-    6 progress "looking for napper"
+    6 progress looking for napper
     6 call host_process.find - {"query":"process:HOST:PID-START"}, plan -
     7 record proposed host_process.stop -: stop process napper (pid PID); asked by PERSON: stop process PID
-    7 file stop process napper (pid PID)
-    7 finish answered
-    8 move pending -> cancelled
+    7 file ID: stop process napper (pid PID)
+    7 finish ID answered
+    8 move ID: pending -> cancelled
     8 record cancelled host_process.stop -: cancel by PERSON: stop process napper (pid PID); reason: it is the wrong one
-    8 redraw "✗ Cancelled by PERSON: it is the wrong one"
-    8 finish answered
+    8 redraw ID: plain ✗ Cancelled by PERSON: it is the wrong one
+    8 finish ID answered
     9 record refused host_process.stop FSM_BLOCKED: this plan is cancelled already
-    9 finish answered
+    9 finish ID answered
     10 record called host_process.find -: asked by PERSON: stop process PID
-    10 progress "looking for PID"
+    10 progress looking for PID
     10 call host_process.find - {"query":"PID"}, plan -
     11 record refused host_process.stop APPROVAL_REQUIRED: `host_process.stop` must be countersigned first
     11 record called host_process.find -: asked by PERSON: stop process PID
-    11 progress "looking for napper"
+    11 progress looking for napper
     11 call host_process.find - {"query":"process:HOST:PID-START"}, plan -
     12 record proposed host_process.stop -: stop process napper (pid PID); asked by PERSON: stop process PID
-    12 file stop process napper (pid PID)
-    12 finish answered
-    13 move pending -> approved
+    12 file ID: stop process napper (pid PID)
+    12 finish ID answered
+    13 move ID: pending -> approved
     13 record approved host_process.stop -: approve by PERSON: stop process napper (pid PID); waiver: the requester countersigned alone, as policy allows here
-    13 redraw "✓ Countersigned by PERSON; being done."
+    13 redraw ID: plain ✓ Countersigned by PERSON; being done.
     13 record called host_process.find -: asked by PERSON: stop process PID
-    13 progress "looking for napper"
+    13 progress looking for napper
     13 call host_process.find - {"query":"process:HOST:PID-START"}, plan -
-    14 move approved -> executing
+    14 move ID: approved -> executing
     14 record executing host_process.stop -: over at the latest at TIME
-    14 redraw "✓ Countersigned by PERSON; being done."
+    14 redraw ID: plain ✓ Countersigned by PERSON; being done.
     14 record called host_process.stop -: asked by PERSON: stop process PID
-    14 progress "doing it: stop process napper (pid PID)"
+    14 progress doing it: stop process napper (pid PID)
     14 call host_process.stop process:HOST:PID-START {}, plan ID
-    15 move executing -> unverified
+    15 move ID: executing -> unverified
     15 record unverified host_process.stop -: done
-    15 redraw "✓ Countersigned by PERSON; not verified yet."
+    15 redraw ID: plain ✓ Countersigned by PERSON; not verified yet.
     15 record called host_process.state -: to verify: stop process napper (pid PID)
-    15 progress "verifying: stop process napper (pid PID)"
+    15 progress verifying: stop process napper (pid PID)
     15 call host_process.state process:HOST:PID-START {}, plan -
-    16 move unverified -> verified
+    16 move ID: unverified -> verified
     16 record verified host_process.stop -: as it should be
-    16 redraw "✓ Done and verified; countersigned by PERSON."
-    16 finish answered
-    17 finish answered
+    16 redraw ID: plain ✓ Done and verified; countersigned by PERSON.
+    16 finish ID answered
+    17 finish ID answered
     "#);
 }
 
 #[test]
 fn the_session_says_this() {
-    insta::assert_snapshot!(text(&on_the_console(), true), @r#"
+    insta::assert_snapshot!(listed(&on_the_console(), true), @r#"
     4 say plain
         The last 2 lines of HOME/demo.log:
         second

@@ -87,7 +87,7 @@ impl Session {
         std::fs::create_dir(directory.path().join("files")).expect("a directory");
         let config = "[limits]\npermit_seconds = 1\n";
         std::fs::write(directory.path().join("countersign.toml"), config).expect("a configuration");
-        let (ledger, chance) = (Ledger::default(), Chance(seed));
+        let (ledger, chance) = (Ledger::default(), Chance::new(seed));
         Self {
             directory,
             ledger,

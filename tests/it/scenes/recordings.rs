@@ -8,6 +8,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::support::bot::{Answer, Bot, Done, Home, finish};
+use crate::support::decisions::listed;
 
 /// A small session by hand: a plan is denied, one is carried out, and one expires.
 const SMALL: &str = include_str!("small.jsonl");
@@ -196,33 +197,11 @@ fn what_is_wrong_with_a_recording_is_named_by_its_line() {
     "#);
 }
 
-/// A decision as somebody would discuss it.
-fn told(decision: &Value) -> String {
-    let word = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
-    let what = match word("decided").as_str() {
-        "call" => format!("{} {} {}, plan {}", word("call"), word("target"), decision["args"], word("plan")),
-        "say" => {
-            let text = Answer { messages: vec![decision.clone()] }.text();
-            format!("{}\n    {}", word("mark"), text.replace('\n', "\n    "))
-        }
-        "progress" => Answer { messages: vec![decision["message"].clone()] }.text(),
-        "redraw" => format!("{} {}", word("plan"), decision["message"]["mark"].as_str().unwrap_or("-")),
-        "file" => format!("{}: {}", word("plan"), word("title")),
-        "move" => format!("{}: {} -> {}", word("plan"), word("from"), word("to")),
-        "record" => format!("{} {} {}: {}", word("what"), word("call"), word("code"), word("detail")),
-        "finish" => format!("{} {}", word("signal"), word("ending")),
-        other => panic!("an unknown decision: {other}"),
-    };
-    format!("{} {} {what}", decision["line"], word("decided"))
-}
-
 /// The decisions of the small recording, those that are said or those that are not.
 fn small(is_said: bool) -> String {
     let home = Home::new();
     let file = home.write("small.jsonl", SMALL);
-    let decided = decisions(&home, &file);
-    let decided = decided.iter().filter(|decision| (decision["decided"] == "say") == is_said);
-    let mut text = decided.map(told).collect::<Vec<_>>().join("\n");
+    let mut text = listed(&decisions(&home, &file), is_said);
     for (id, name) in [("a2", "FIRST"), ("a5", "SECOND"), ("ab", "THIRD")] {
         text = text.replace(&format!("{id:0>32}"), name);
     }
@@ -245,7 +224,7 @@ fn the_small_recording_decides_this() {
     4 finish s-1 answered
     5 move FIRST: pending -> denied
     5 record denied host_process.stop -: deny by uid:1000: stop process nginx (pid 4711); reason: it is needed until noon
-    5 redraw FIRST plain
+    5 redraw FIRST: plain ✗ Denied by ada: it is needed until noon
     5 finish s-2 answered
     6 record called host_process.find -: asked by ada: stop process 4711
     6 progress looking for 4711
@@ -259,25 +238,25 @@ fn the_small_recording_decides_this() {
     8 finish s-3 answered
     9 move SECOND: pending -> approved
     9 record approved host_process.stop -: approve by uid:1000: stop process nginx (pid 4711); waiver: the requester countersigned alone, as policy allows here
-    9 redraw SECOND plain
+    9 redraw SECOND: plain ✓ Countersigned by ada; being done.
     9 record called host_process.find -: asked by ada: stop process 4711
     9 progress looking for nginx
     9 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
     10 move SECOND: approved -> executing
     10 record executing host_process.stop -: over at the latest at 2026-01-01 00:00:59 UTC
-    10 redraw SECOND plain
+    10 redraw SECOND: plain ✓ Countersigned by ada; being done.
     10 record called host_process.stop -: asked by ada: stop process 4711
     10 progress doing it: stop process nginx (pid 4711)
     10 call host_process.stop process:web-1:4711-100 {}, plan SECOND
     11 move SECOND: executing -> unverified
     11 record unverified host_process.stop -: done
-    11 redraw SECOND plain
+    11 redraw SECOND: plain ✓ Countersigned by ada; not verified yet.
     11 record called host_process.state -: to verify: stop process nginx (pid 4711)
     11 progress verifying: stop process nginx (pid 4711)
     11 call host_process.state process:web-1:4711-100 {}, plan -
     12 move SECOND: unverified -> verified
     12 record verified host_process.stop -: as it should be
-    12 redraw SECOND plain
+    12 redraw SECOND: plain ✓ Done and verified; countersigned by ada.
     12 finish s-4 answered
     13 record called host_process.find -: asked by ada: stop process 4712
     13 progress looking for 4712
@@ -291,7 +270,7 @@ fn the_small_recording_decides_this() {
     15 finish s-5 answered
     16 move THIRD: pending -> expired
     16 record expired host_process.stop -: nobody decided in time
-    16 redraw THIRD plain
+    16 redraw THIRD: plain Expired: nobody decided in time.
     16 finish s-6 answered
     "#);
 }

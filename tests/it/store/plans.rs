@@ -13,7 +13,7 @@ use countersign_core::resource::ResourceId;
 use countersign_core::signal::{ConversationKind, Mono, Now, Platform, SignalId, Wall};
 use tokio::time::Instant;
 
-use super::{Bed, Case, accepted, counts, did, due_ids, on_postgres, on_sqlite, post, raw, signal, step, thread};
+use super::{Bed, Case, accepted, counts, did, on_postgres, on_sqlite, post, raw, signal, step, thread, waiting_ids};
 
 const CASES: &[(&str, Case)] = cases![
     a_plan_is_filed_once_and_comes_back_as_it_was,
@@ -245,7 +245,7 @@ async fn a_step_with_moves_twice_changes_nothing(bed: Bed) {
         ..changing("s-1", vec![file(&filed), change("m-1", &approve), change("m-2", &begin)])
     };
     let state = async || {
-        (counts(&bed).await, due_ids(&bed, 9).await, open(&bed).await, bed.store.audit_head().await.expect("readable"))
+        (counts(&bed).await, waiting_ids(&bed).await, open(&bed).await, bed.store.audit_head().await.expect("readable"))
     };
     assert_eq!(bed.store.commit(&whole).await.expect("no error"), Committed::Done);
     let before = state().await;

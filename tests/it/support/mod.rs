@@ -4,6 +4,7 @@
 pub(crate) mod bot;
 #[cfg(feature = "telegram")]
 pub(crate) mod database;
+pub(crate) mod decisions;
 pub(crate) mod killed_bot;
 pub(crate) mod postgres;
 pub(crate) mod root;

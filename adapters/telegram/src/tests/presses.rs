@@ -105,14 +105,20 @@ async fn a_refusal_that_is_too_late_is_a_message() {
 async fn the_edit_of_its_card_answers_a_press_and_takes_the_buttons() {
     let table = Table::laid(Desk::new()).await;
     let (callback, anchor) = table.press("Approve").await;
-    let decided = outgoing(thread(table.ops, "m:1"), "Approved by Ann.\nCountersign this?");
+    let signal = SignalId::new(anchor.as_str());
+    let mut decided = Outgoing { answers: signal.clone(), ..outgoing(thread(table.ops, "m:1"), "stop it") };
+    decided.blocks.push(Block::Text { text: "Approved by Ann.".to_owned() });
     let parts = [event(table.ops, table.card)];
-    let edited = edit::edit(&table.telegram, &parts, Letter { anchor: Some(&anchor), ..to(&decided) }).await;
-    assert_eq!(edited, Delivery::Sent(parts.to_vec()));
+    // What another signal changes on the card is no answer to this one.
+    let others = outgoing(thread(table.ops, "m:1"), "1 of 2");
+    assert_eq!(edit::edit(&table.telegram, &parts, to(&others)).await, Delivery::Sent(parts.to_vec()));
+    assert_eq!(edit::edit(&table.telegram, &parts, to(&decided)).await, Delivery::Sent(parts.to_vec()));
     let answer = table.fake.callback_answer(&callback).await;
     assert_eq!((answer.text.as_str(), answer.show_alert), ("Approved by Ann.", false));
     let shown = table.fake.message(table.ops, table.card).expect("it is there");
-    assert_eq!((shown.text.as_str(), shown.labels().len()), ("Approved by Ann.\nCountersign this?", 0));
+    assert_eq!((shown.text.as_str(), shown.labels().len()), ("stop it\nApproved by Ann.", 0));
+    table.telegram.answered(&signal);
+    assert_eq!(table.answers(), 1, "once");
     table.hearing.stop().await;
 }
 
@@ -122,11 +128,15 @@ async fn a_card_that_still_waits_keeps_its_buttons() {
     let mut waiting = card(thread(table.ops, "m:1"));
     waiting.blocks.insert(1, Block::Text { text: "1 of 2 have countersigned: Ann.".to_owned() });
     let parts = [event(table.ops, table.card)];
+    let (callback, pressed) = table.press("Approve").await;
+    waiting.answers = SignalId::new(pressed.as_str());
     assert_eq!(edit::edit(&table.telegram, &parts, to(&waiting)).await, Delivery::Sent(parts.to_vec()));
+    let answer = table.fake.callback_answer(&callback).await;
+    assert_eq!(answer.text, "1 of 2 have countersigned: Ann.", "how it stands, and not what can be typed");
     let shown = table.fake.message(table.ops, table.card).expect("it is there");
     assert!(shown.text.contains("1 of 2") && shown.labels() == ["Approve", "Deny"], "{shown:?}");
     let (_, event) = table.press("Deny").await;
-    assert_eq!(table.desk.touches()[0].on, Touched::Button(format!("{POST}:1")), "{event}");
+    assert_eq!(table.desk.touches()[1].on, Touched::Button(format!("{POST}:1")), "{event}");
     table.hearing.stop().await;
 }
 

@@ -35,3 +35,32 @@ fn it_says_how_to_point_a_bot_at_it_and_plays_what_is_typed() {
         assert!(said.contains(part), "`{part}` is not in:\n{said}");
     }
 }
+
+#[test]
+fn people_and_chats_are_known_by_their_ids_as_well() {
+    let welcome = run("quit\n");
+    let id = |name: &str| {
+        let line = welcome.lines().find_map(|line| line.trim().strip_prefix(name)).expect("it is in the cast");
+        line.trim().to_owned()
+    };
+    let (ops, deploys) = (id("ops"), id("deploys"));
+    let said = run(&format!(
+        "say 11 {ops} by number\nedit {ops} 1 changed\nreply 12 {ops} 1 answered\nreact 12 {ops} 1 👍\nshow {ops}\n\
+         admin {ops} on\npress 13 {ops} 1 Go\nsay 11 {deploys} in the topic\nshow {deploys}\nsay 11 11 alone\nshow 11\n\
+         say 99 {ops} x\nsay 11 99 x\nquit\n"
+    ));
+    for part in [
+        "> Changed.",
+        "│ answered",
+        "👍",
+        "> The bot is an administrator now.",
+        "Not done: message 1 has no button `Go`",
+        "│ in the topic",
+        "│ alone",
+        "Not done: there is no user `99`.",
+        "Not done: there is no chat `99`.",
+    ] {
+        assert!(said.contains(part), "`{part}` is not in:\n{said}");
+    }
+    assert!(!said.contains("by number"), "it was changed:\n{said}");
+}

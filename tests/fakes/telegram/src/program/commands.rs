@@ -20,7 +20,8 @@ admin CHAT on|off                   makes the bot an administrator, or a member 
 stop, listen                        an outage, and its end
 quit
 
-Users: carol, dave, erin. Chats: ops (a group), deploys (a forum with the topic 1), carol, dave, erin (private).";
+Users: carol, dave, erin. Chats: ops (a group), deploys (a forum with the topic 1), carol, dave, erin (private).
+A user or a chat can be given by its id as well.";
 
 /// What a line comes to.
 pub(crate) enum Done {
@@ -99,9 +100,10 @@ impl Stage {
     fn say(&self, rest: &str) -> Result<String, String> {
         let (user, rest) = cut(rest);
         let (chat, text) = cut(rest);
-        let said = Say::new(self.user(user)?, self.chat(chat)?, text);
+        let chat = self.chat(chat)?;
+        let said = Say::new(self.user(user)?, chat, text);
         // The forum of the cast has one topic; what is said there is said in it.
-        let said = if chat == "deploys" { said.topic(1) } else { said };
+        let said = if self.chat("deploys") == Ok(chat) { said.topic(1) } else { said };
         self.fake.try_say(said).map(|id| format!("Message {id}."))
     }
 
@@ -188,12 +190,12 @@ impl Stage {
     }
 
     fn user(&self, name: &str) -> Result<i64, String> {
-        let found = self.users.iter().find(|(known, _)| *known == name);
+        let found = self.users.iter().find(|(known, id)| *known == name || id.to_string() == name);
         found.map(|(_, id)| *id).ok_or_else(|| format!("there is no user `{name}`"))
     }
 
     fn chat(&self, name: &str) -> Result<ChatId, String> {
-        let found = self.chats.iter().find(|(known, _)| *known == name);
+        let found = self.chats.iter().find(|(known, id)| *known == name || id.0.to_string() == name);
         found.map(|(_, id)| *id).ok_or_else(|| format!("there is no chat `{name}`"))
     }
 }
