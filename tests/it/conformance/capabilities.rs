@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use countersign_telegram_fake::{Outcome, Say};
 
 use crate::support::bot::{Bot, Home, lives};
+use crate::support::chat::Chat;
 use crate::support::telegram::{ANN, BOB, Stage, TOM};
 
 #[tokio::test]
@@ -15,7 +16,7 @@ async fn telegrams_buttons_edits_and_private_answers_work_in_every_kind_of_room(
     let topic = stage.fake.topic(forum, "web");
     for (room, topic) in [(stage.ops, None), (basic, None), (forum, Some(topic)), (forum, None)] {
         let process = stage.home.process("napper", &[]);
-        let words = stage.addressed(room, &format!("stop process {}", process.pid()));
+        let words = stage.fake.to_the_bot(room, &format!("stop process {}", process.pid()));
         let say = Say::new(ANN, room, &words);
         let asked = stage.fake.say(topic.map_or(say.clone(), |topic| say.topic(topic)));
         let is_card = |message: &countersign_telegram_fake::Message| message.id > asked && !message.keyboard.is_empty();
@@ -27,7 +28,8 @@ async fn telegrams_buttons_edits_and_private_answers_work_in_every_kind_of_room(
         assert!(told.show_alert && told.text.contains("You may not approve this plan"), "{told:?}");
         assert_eq!(stage.shown(room).len(), before, "told to whoever pressed, and to nobody else");
         stage.fake.press(BOB, room, card.id, "Approve");
-        let shown = stage.reads((room, card.id), "✓ Done and verified; countersigned by Bob.").await;
+        stage.reads((room, card.id), "✓ Done and verified; countersigned by Bob.").await;
+        let shown = stage.fake.message(room, card.id).expect("it is there");
         assert!(shown.keyboard.is_empty() && shown.edits > 0, "{shown:?}");
         assert!(!lives(process.pid()));
     }

@@ -1,27 +1,29 @@
-//! One session, held on the console and on Telegram by the same person: what the core decides of it is the same, byte for
-//! byte, once ids, times and the names of the machine, the platform and the person are left out. A recording shows it: each
+//! One session, held on the console and on every chat platform by the same person: what the core decides of it is the same,
+//! byte for byte, once ids, times and the names of the machine, the platform and the person are left out. A recording shows it: each
 //! is played again, and the decisions are compared.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use countersign_telegram_fake::Fake as Telegram;
 use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::support::bot::{Bot, Home, finish};
+use crate::support::chat::Chat;
 use crate::support::decisions::listed;
-use crate::support::telegram::{ACCESS, ANN, Script, Stage};
+use crate::support::stage::{ACCESS, ANN, Script, Stage};
 
-/// On the console its owner may everything; on Telegram somebody has to be given that.
+/// On the console its owner may everything; on a chat platform somebody has to be given that.
 const POLICY: &str = "@id(\"chiefs decide alone\")\n\
                       permit (principal in Role::\"chief\", action == Action::\"decide_alone\", resource);\n";
 
 /// The access file of both, in which the person is the same one.
 fn access() -> String {
     let uid = std::fs::metadata("/proc/self").expect("this system has /proc").uid();
-    let both = format!("\"telegram:11\", \"console:uid:{uid}\"");
+    let both = format!("\"PLATFORM:11\", \"console:uid:{uid}\"");
     ACCESS
-        .replace("\"telegram:11\"", &both)
+        .replace("\"PLATFORM:11\"", &both)
         .replace("\"operator\", \"approver\"", "\"operator\", \"approver\", \"chief\"")
 }
 
@@ -34,7 +36,7 @@ fn log(home: &Home) -> String {
 fn on_the_console() -> Vec<Value> {
     let home = Home::new();
     home.write("countersign.toml", "access = { file = \"access.toml\", policies = \"policies\" }\n");
-    home.write("access.toml", access());
+    home.write("access.toml", access().replace("PLATFORM", "telegram"));
     home.write("policies/own.cedar", POLICY);
     let (process, recording) = (home.process("napper", &[]), home.path().join("session.jsonl"));
     let mut bot = Bot::spawn(home.bot().arg("--json").arg("--record").arg(&recording));
@@ -50,17 +52,18 @@ fn on_the_console() -> Vec<Value> {
     decisions(&home, &recording)
 }
 
-/// The same on Telegram, in a private chat.
-async fn on_telegram() -> Vec<Value> {
+/// The same on a chat platform, in a private room.
+async fn on<C: Chat>() -> Vec<Value> {
     let access = access();
-    let mut stage = Stage::with(Script { access: &access, policy: POLICY, record: true, ..Script::default() }).await;
+    let mut stage =
+        Stage::<C>::with(Script { access: &access, policy: POLICY, record: true, ..Script::default() }).await;
     let process = stage.home.process("napper", &[]);
-    let (chat, stop) = (stage.fake.private(ANN), format!("stop process {}", process.pid()));
+    let (chat, stop) = (stage.fake.private_room(ANN), format!("stop process {}", process.pid()));
     stage.ask(ANN, chat, &format!("last 2 lines of {}", log(&stage.home)), "third").await;
     let first = stage.card(ANN, chat, &stop).await;
     stage.ask(ANN, chat, &format!("cancel {} it is the wrong one", first.plan), "Cancelled").await;
     let refused = stage.press(ANN, (chat, first.message), &first.approve).await;
-    assert!(refused.show_alert && refused.text.contains("cancelled already"), "{refused:?}");
+    assert!(refused.alone && refused.text.contains("cancelled already"), "{refused:?}");
     let second = stage.card(ANN, chat, &stop).await;
     stage.approve(ANN, &second).await;
     stage.said(chat, "Done and verified: stop process napper").await;
@@ -138,7 +141,7 @@ fn own_name(key: &str, value: Value) -> Value {
 
 #[tokio::test]
 async fn the_core_decides_the_same_on_the_console_and_on_telegram() {
-    let (console, telegram) = (on_the_console(), on_telegram().await);
+    let (console, telegram) = (on_the_console(), on::<Telegram>().await);
     similar_or_say_where(&console, &telegram);
     insta::assert_snapshot!(listed(&console, false), @r#"
     2 record called host_machine.find -: asked by PERSON: last 2 lines of HOME/demo.log

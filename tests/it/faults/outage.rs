@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::stored::unfinished;
 use super::{config, desk, until};
 use crate::kill::setting;
+use crate::support::chat::Chat;
 use crate::support::database::rows;
 use crate::support::telegram::{ANN, BOB, Script, Stage};
 
@@ -43,7 +44,7 @@ async fn an_outage_loses_no_approval_no_message_and_no_answer() {
     let pressed = fake.press(BOB, stage.ops, card.message, "Approve");
     stage.say(ANN, private, "ping meanwhile");
     let root = stage.say(ANN, stage.ops, "ping root");
-    let reply = fake.say(Say::new(BOB, stage.ops, &stage.addressed(stage.ops, "ping reply")).reply_to(root));
+    let reply = fake.say(Say::new(BOB, stage.ops, &fake.to_the_bot(stage.ops, "ping reply")).reply_to(root));
     // Telegram waits some seconds for the answer to a press, and then no more.
     fake.expire(&pressed);
     let noticed = || stage.logged()[heard_before..].contains(TROUBLE);

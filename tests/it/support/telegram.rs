@@ -1,369 +1,149 @@
-//! A team's chat on the Telegram fake, with the real binary as its bot: people who write and press, a bot that can be killed
-//! and started again, and waits that are woken by what the bot does. What is right is not here.
+//! Telegram, as the tests of every platform play it: its fake, asked and looked at in their words. What is Telegram's alone is
+//! asked of the fake itself.
 
-use std::fs::OpenOptions;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use countersign_telegram_fake::{CallbackAnswer, ChatId, Fake, Message, Say};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use regex::Regex;
-use serde_json::Value;
-use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use countersign_telegram_fake::{Call, ChatId, Fake, Fault, Message, Outcome, Say};
 
-use super::bot::Home;
-use super::database;
+use super::chat::{Chat, Shown, Told};
+use super::stage::{self, Pace};
 
-/// Asks for changes, and could countersign those of others.
-pub(crate) const ANN: i64 = 11;
-/// Countersigns.
-pub(crate) const BOB: i64 = 12;
-/// Countersigns, too.
-pub(crate) const CAROL: i64 = 13;
-/// May look, and no more.
-pub(crate) const TOM: i64 = 14;
-/// Nobody knows her.
-pub(crate) const EVE: i64 = 15;
+pub(crate) use super::stage::{ANN, BOB, CAROL, Script, TOM};
 
-/// Who they are to the bot.
-pub(crate) const ACCESS: &str = r#"
-[[people]]
-name = "ann"
-accounts = ["telegram:11"]
-roles = ["operator", "approver"]
+/// A team on Telegram.
+pub(crate) type Stage = stage::Stage<Fake>;
 
-[[people]]
-name = "bob"
-accounts = ["telegram:12"]
-roles = ["approver"]
+impl Chat for Fake {
+    type Room = ChatId;
+    const PLATFORM: &str = "telegram";
+    const TOKEN: &str = "COUNTERSIGN_TELEGRAM__TOKEN";
 
-[[people]]
-name = "carol"
-accounts = ["telegram:13"]
-roles = ["approver"]
+    async fn open(patience: Duration) -> Self {
+        let fake = Self::start().await;
+        fake.set_patience(patience);
+        fake
+    }
 
-[[people]]
-name = "tom"
-accounts = ["telegram:14"]
-roles = ["viewer"]
-"#;
+    fn bot_token(&self) -> String {
+        self.token().to_owned()
+    }
 
-/// No limit gets in the way of a test that is not about limits.
-const CONFIG: &str = r"
-rates.open_per_person = 1000
-rates.person = { per_minute = 60000, burst = 10000 }
-rates.stranger = { per_minute = 60000, burst = 10000 }
-rates.strangers = { per_minute = 60000, burst = 10000 }
-rates.room = { per_minute = 60000, burst = 10000 }
-rates.team = { per_minute = 60000, burst = 10000 }
-rates.resolve = { per_minute = 60000, burst = 10000 }
-rates.read = { per_minute = 60000, burst = 10000 }
-rates.write = { per_minute = 60000, burst = 10000 }
-";
+    fn configuration(&self, pace: Pace) -> String {
+        let limits = match pace {
+            Pace::Free => "per_second = 0\nper_chat_per_second = 0\nper_group_per_minute = 0\n",
+            Pace::OneASecond => "per_chat_per_second = 1\n",
+        };
+        format!("[telegram]\napi_url = \"{}\"\n{limits}", self.base_url())
+    }
 
-/// The fake lets everything pass unless it is told otherwise.
-const UNLIMITED: &str = "per_second = 0\nper_chat_per_second = 0\nper_group_per_minute = 0\n";
+    fn mark(&self) -> usize {
+        self.log().len()
+    }
 
-/// How long a wait may take before a test fails: far more than is needed, also on a busy machine.
-const LIMIT: Duration = Duration::from_mins(1);
+    async fn listens_since(&self, mark: usize) {
+        let is_new = |sequence: u64| usize::try_from(sequence).is_ok_and(|sequence| sequence > mark);
+        self.wait_for_call(|call| call.method == "getUpdates" && is_new(call.sequence)).await;
+    }
 
-/// How a bot is set up.
-#[derive(Clone, Copy)]
-pub(crate) struct Script<'a> {
-    /// The access file. Empty: there is none.
-    pub(crate) access: &'a str,
-    /// A policy of the team's own, in Cedar. Empty: there is none.
-    pub(crate) policy: &'a str,
-    /// More of `countersign.toml`, at its end.
-    pub(crate) config: &'a str,
-    /// How fast the bot may talk, as keys of `[telegram]`.
-    pub(crate) limits: &'a str,
-    /// What is logged, as `log.level`.
-    pub(crate) log: &'a str,
-    /// Whether each run is recorded, into `session-N.jsonl`.
-    pub(crate) record: bool,
-}
+    fn person(&self, id: i64, name: &str) -> i64 {
+        self.user(id, name)
+    }
 
-impl Default for Script<'_> {
-    fn default() -> Self {
-        Self { access: ACCESS, policy: "", config: "", limits: UNLIMITED, log: "info", record: false }
+    fn room(&self, name: &str) -> ChatId {
+        self.group(name)
+    }
+
+    fn private_room(&self, who: i64) -> ChatId {
+        self.private(who)
+    }
+
+    fn is_private(room: ChatId) -> bool {
+        room.0 > 0
+    }
+
+    fn to_the_bot(&self, room: ChatId, text: &str) -> String {
+        if Self::is_private(room) { text.to_owned() } else { format!("@{} {text}", self.bot_username()) }
+    }
+
+    fn write(&self, who: i64, room: ChatId, text: &str, reply_to: Option<i64>) -> i64 {
+        let said = Say::new(who, room, text);
+        self.say(match reply_to {
+            Some(message) => said.reply_to(message),
+            None => said,
+        })
+    }
+
+    fn rewrite(&self, room: ChatId, message: i64, text: &str) {
+        self.edit(room, message, text);
+    }
+
+    fn press_button(&self, who: i64, room: ChatId, message: i64, label: &str) -> String {
+        self.press(who, room, message, label)
+    }
+
+    fn press_data_of(&self, who: i64, room: ChatId, message: i64, data: &str) -> String {
+        self.press_data(who, room, message, data)
+    }
+
+    async fn told(&self, press: &str) -> Told {
+        let answer = self.callback_answer(press).await;
+        Told { text: answer.text, alone: answer.show_alert }
+    }
+
+    fn let_react(&self, room: ChatId) {
+        self.set_admin(room, true);
+    }
+
+    fn add_reaction(&self, who: i64, room: ChatId, message: i64, emoji: &str) {
+        self.react(who, room, message, emoji);
+    }
+
+    fn take_reaction(&self, who: i64, room: ChatId, message: i64, _: &str) {
+        self.unreact(who, room, message);
+    }
+
+    fn repeat_next(&self, times: u32) {
+        self.fault(Fault::duplicate(times).next(1));
+    }
+
+    fn refuse_messages(&self, room: ChatId) {
+        self.fault(Fault::too_many(1).in_chat(room).on("sendMessage").always());
+    }
+
+    async fn message_refused(&self, room: ChatId, with_buttons: bool) {
+        let is_message = |call: &Call| call.method == "sendMessage" && call.chat == Some(room);
+        let is_refused = |call: &Call| matches!(call.outcome, Outcome::Refused { code: 429, .. });
+        let as_asked = |call: &Call| !with_buttons || call.params.get("reply_markup").is_some();
+        self.wait_for_call(|call| is_message(call) && is_refused(call) && as_asked(call)).await;
+    }
+
+    fn take_messages(&self) {
+        self.clear_faults();
+    }
+
+    fn all(&self, room: ChatId) -> Vec<Shown> {
+        self.messages(room, None).into_iter().map(Shown::from).collect()
+    }
+
+    async fn seen(&self, room: ChatId, wanted: impl Fn(&Shown) -> bool) -> Shown {
+        self.wait_for(room, |message| wanted(&message.clone().into())).await.into()
+    }
+
+    fn sent(&self) -> String {
+        let calls: Vec<String> = self.log().iter().map(|call| format!("{} {}", call.method, call.params)).collect();
+        calls.join("\n")
+    }
+
+    fn picture(&self, room: ChatId) -> String {
+        self.draw(room, None)
     }
 }
 
-/// A plan's card as it stands in a chat.
-#[derive(Clone, Debug)]
-pub(crate) struct Card {
-    pub(crate) chat: ChatId,
-    /// The message that asked for it.
-    pub(crate) asked: i64,
-    /// The card itself.
-    pub(crate) message: i64,
-    pub(crate) text: String,
-    /// The plan's full id.
-    pub(crate) plan: String,
-    /// What its buttons carry, to be pressed also when they are gone.
-    pub(crate) approve: String,
-    pub(crate) deny: String,
-}
-
-/// The fake, the bot, and its home. The bot is killed when this is dropped.
-pub(crate) struct Stage {
-    pub(crate) fake: Fake,
-    pub(crate) home: Home,
-    /// The team's group.
-    pub(crate) ops: ChatId,
-    log: String,
-    record: bool,
-    runs: usize,
-    bot: Option<Child>,
-}
-
-impl Stage {
-    /// A team and its bot, which listens.
-    pub(crate) async fn start() -> Self {
-        Self::with(Script::default()).await
+impl From<Message> for Shown {
+    fn from(message: Message) -> Self {
+        let buttons = message.keyboard.concat().into_iter();
+        let buttons = buttons.map(|button| (button.text, button.data.unwrap_or_default())).collect();
+        let Message { id, from_bot, text, reply_to, deleted, .. } = message;
+        Self { id, from_bot, text, reply_to, deleted, buttons }
     }
-
-    /// The same, set up otherwise.
-    pub(crate) async fn with(script: Script<'_>) -> Self {
-        let fake = Fake::start().await;
-        fake.set_patience(LIMIT);
-        for (id, name) in [(ANN, "Ann"), (BOB, "Bob"), (CAROL, "Carol"), (TOM, "Tom"), (EVE, "Eve")] {
-            fake.user(id, name);
-        }
-        let ops = fake.group("ops");
-        Self::set_up(fake, ops, script).await
-    }
-
-    /// Another bot with the same token, in a home of its own.
-    pub(crate) async fn beside(&self) -> Self {
-        Self::set_up(self.fake.clone(), self.ops, Script::default()).await
-    }
-
-    async fn set_up(fake: Fake, ops: ChatId, script: Script<'_>) -> Self {
-        let home = Home::new();
-        home.write("countersign.toml", config(&fake, &script));
-        if !script.access.is_empty() {
-            home.write("access.toml", script.access);
-        }
-        if !script.policy.is_empty() {
-            home.write("policies/own.cedar", script.policy);
-        }
-        let log = script.log.to_owned();
-        let mut stage = Self { fake, home, ops, log, record: script.record, runs: 0, bot: None };
-        stage.go_on().await;
-        stage
-    }
-
-    /// Starts the bot again on the same data, and waits until it listens.
-    pub(crate) async fn go_on(&mut self) {
-        self.runs += 1;
-        let heard = self.fake.log().len();
-        let file = self.home.path().join("log");
-        let log = OpenOptions::new().create(true).append(true).open(file).expect("a log file can be opened");
-        let mut command = self.home.bot();
-        command.env("COUNTERSIGN_TELEGRAM__TOKEN", self.fake.token()).env("COUNTERSIGN_LOG__LEVEL", &self.log);
-        if self.record {
-            command.arg("--record").arg(self.recording(self.runs));
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        let bot = Command::from(command).kill_on_drop(true).spawn();
-        self.bot = Some(bot.expect("the binary can be started"));
-        let is_new = |sequence: u64| usize::try_from(sequence).is_ok_and(|sequence| sequence > heard);
-        self.fake.wait_for_call(|call| call.method == "getUpdates" && is_new(call.sequence)).await;
-    }
-
-    /// Ends the bot at once, as a crash would.
-    pub(crate) async fn kill(&mut self) {
-        let mut bot = self.bot.take().expect("invariant: it runs");
-        bot.start_kill().expect("it can be killed");
-        timeout(LIMIT, bot.wait()).await.expect("it ends").expect("it can be waited for");
-    }
-
-    /// Asks the bot to end, and waits until it has.
-    pub(crate) async fn end(&mut self) {
-        let mut bot = self.bot.take().expect("invariant: it runs");
-        kill(Pid::from_raw(self.pid_of(&bot)), Signal::SIGTERM).expect("it can be asked");
-        let status = timeout(LIMIT, bot.wait()).await.expect("it ends").expect("it can be waited for");
-        assert!(status.success(), "{status}: {}", self.logged());
-    }
-
-    /// Waits until the bot has ended of its own accord.
-    pub(crate) async fn ended(&mut self) -> ExitStatus {
-        let mut bot = self.bot.take().expect("invariant: it runs");
-        timeout(LIMIT, bot.wait()).await.expect("it ends").expect("it can be waited for")
-    }
-
-    /// Kills the bot and starts it again.
-    pub(crate) async fn restart(&mut self) {
-        self.kill().await;
-        self.go_on().await;
-    }
-
-    /// The bot's process.
-    pub(crate) fn pid(&self) -> i32 {
-        self.pid_of(self.bot.as_ref().expect("invariant: it runs"))
-    }
-
-    #[expect(clippy::unused_self, reason = "it is a question to the stage")]
-    fn pid_of(&self, bot: &Child) -> i32 {
-        bot.id().and_then(|pid| i32::try_from(pid).ok()).expect("invariant: it was not waited for")
-    }
-
-    /// The recording of this run.
-    pub(crate) fn recording(&self, run: usize) -> PathBuf {
-        self.home.path().join(format!("session-{run}.jsonl"))
-    }
-
-    /// Everything that the bot wrote to its standard error, in all its runs.
-    pub(crate) fn logged(&self) -> String {
-        std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
-    }
-
-    /// The database file.
-    pub(crate) fn database(&self) -> PathBuf {
-        self.home.data().join("countersign.db")
-    }
-
-    /// How a plan stands, as it is stored.
-    pub(crate) async fn state(&self, card: &Card) -> String {
-        let sql = format!("SELECT state FROM plans WHERE id = '{}'", card.plan);
-        database::rows(&self.database(), &sql).await.concat().concat()
-    }
-
-    /// The rows of the audit trail of which this holds.
-    pub(crate) async fn recorded(&self, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let trail = database::trail(&self.database()).await;
-        trail.into_iter().filter(|row| wanted(row)).collect()
-    }
-
-    /// Says something to the bot: with its name before it in a group, plainly in a private chat. The message's id.
-    pub(crate) fn say(&self, who: i64, chat: ChatId, text: &str) -> i64 {
-        self.fake.say(Say::new(who, chat, &self.addressed(chat, text)))
-    }
-
-    /// The words by which the bot is addressed.
-    pub(crate) fn addressed(&self, chat: ChatId, text: &str) -> String {
-        if chat.0 > 0 { text.to_owned() } else { format!("@{} {text}", self.fake.bot_username()) }
-    }
-
-    /// The first message of the bot's that answers this one and has these words in it.
-    pub(crate) async fn answer(&self, chat: ChatId, asked: i64, words: &str) -> Message {
-        self.fake.wait_for(chat, |message| answers(message, asked) && message.text.contains(words)).await
-    }
-
-    /// Says something to the bot, and waits for its answer with these words in it.
-    pub(crate) async fn ask(&self, who: i64, chat: ChatId, text: &str, words: &str) -> Message {
-        self.answer(chat, self.say(who, chat, text), words).await
-    }
-
-    /// Answers a message, and waits for what the bot says to that.
-    pub(crate) async fn reply(&self, who: i64, (chat, to): (ChatId, i64), text: &str, words: &str) -> Message {
-        self.answer(chat, self.fake.say(Say::new(who, chat, text).reply_to(to)), words).await
-    }
-
-    /// Asks for a change, and waits for its card.
-    pub(crate) async fn card(&self, who: i64, chat: ChatId, text: &str) -> Card {
-        self.card_of(chat, self.say(who, chat, text)).await
-    }
-
-    /// The card that answers a message.
-    pub(crate) async fn card_of(&self, chat: ChatId, asked: i64) -> Card {
-        let is_card = |message: &Message| answers(message, asked) && message.labels() == ["Approve", "Deny"];
-        let message = self.fake.wait_for(chat, is_card).await;
-        self.known(chat, message.id).await;
-        let data = |label: &str| message.button(label).and_then(|button| button.data.clone()).expect("it calls back");
-        let plan = Regex::new(r"(?m)^Plan: ([0-9a-f]{32}) \([0-9a-f]{12}\)$").expect("a sound pattern");
-        let plan = plan.captures(&message.text).unwrap_or_else(|| panic!("no plan is named: {}", message.text));
-        Card {
-            chat,
-            asked,
-            message: message.id,
-            plan: plan[1].to_owned(),
-            approve: data("Approve"),
-            deny: data("Deny"),
-            text: message.text,
-        }
-    }
-
-    /// Waits until the bot has stored which message it sent: only then does it know what an answer or a reaction to it is
-    /// about. No person is as fast as a test.
-    pub(crate) async fn known(&self, chat: ChatId, message: i64) {
-        let sql = format!("SELECT post FROM messages WHERE event = '{}:{message}'", chat.0);
-        let stored = async { while database::rows(&self.database(), &sql).await.is_empty() {} };
-        timeout(LIMIT, stored).await.unwrap_or_else(|_| panic!("message {message} was never stored as sent"));
-    }
-
-    /// Waits until everything that was said is stored as sent, so that a crash repeats none of it.
-    pub(crate) async fn settled(&self) {
-        let sql = "SELECT id FROM outbox WHERE state IN ('pending', 'sending')";
-        let stored = async { while !database::rows(&self.database(), sql).await.is_empty() {} };
-        timeout(LIMIT, stored).await.expect("what was said is stored as sent");
-    }
-
-    /// Presses Approve, which must be there, and waits for what whoever pressed is shown.
-    pub(crate) async fn approve(&self, who: i64, card: &Card) -> CallbackAnswer {
-        let callback = self.fake.press(who, card.chat, card.message, "Approve");
-        self.fake.callback_answer(&callback).await
-    }
-
-    /// Sends this data as if a button of this message bore it.
-    pub(crate) async fn press(&self, who: i64, (chat, message): (ChatId, i64), data: &str) -> CallbackAnswer {
-        let callback = self.fake.press_data(who, chat, message, data);
-        self.fake.callback_answer(&callback).await
-    }
-
-    /// The bot's first message in the chat with these words in it.
-    pub(crate) async fn said(&self, chat: ChatId, words: &str) -> Message {
-        self.fake.wait_for(chat, |message| message.from_bot && message.text.contains(words)).await
-    }
-
-    /// Waits until a message that is there reads so.
-    pub(crate) async fn reads(&self, (chat, id): (ChatId, i64), words: &str) -> Message {
-        self.fake.wait_for(chat, |message| message.id == id && message.text.contains(words)).await
-    }
-
-    /// The bot's messages that stand in the chat now.
-    pub(crate) fn shown(&self, chat: ChatId) -> Vec<Message> {
-        let messages = self.fake.messages(chat, None).into_iter();
-        messages.filter(|message| message.from_bot && !message.deleted).collect()
-    }
-
-    /// Everything that was sent before is heard and answered, and the plan still waits: asked in the plan's own thread, by
-    /// somebody who may only look.
-    pub(crate) async fn still_pending(&self, card: &Card) {
-        let listed = self.reply(TOM, (card.chat, card.message), "approvals", "State: ").await;
-        assert!(listed.text.contains(&card.plan) && listed.text.contains("State: pending"), "{}", listed.text);
-        assert_eq!(self.state(card).await, "pending");
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let log = self.logged();
-            let lines: Vec<&str> = log.lines().collect();
-            let tail = lines[lines.len().saturating_sub(40)..].join("\n");
-            eprintln!("{}\n\nthe end of the bot's log:\n{tail}", self.fake.draw(self.ops, None));
-        }
-    }
-}
-
-/// In a group the bot answers as a reply; in a private chat whatever comes later may be the answer.
-fn answers(message: &Message, asked: i64) -> bool {
-    let is_private = message.chat.0 > 0;
-    message.from_bot && message.id > asked && (is_private || message.reply_to == Some(asked))
-}
-
-fn config(fake: &Fake, script: &Script<'_>) -> String {
-    let access = match (script.access, script.policy) {
-        ("", _) => "",
-        (_, "") => "access.file = \"access.toml\"\n",
-        (_, _) => "access.file = \"access.toml\"\naccess.policies = \"policies\"\n",
-    };
-    let (url, limits) = (fake.base_url(), script.limits);
-    format!("{access}{CONFIG}\n[telegram]\napi_url = \"{url}\"\n{limits}{}", script.config)
 }

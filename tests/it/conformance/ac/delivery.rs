@@ -1,56 +1,51 @@
 //! Each thing once, however often it comes and whatever breaks: AC-04, AC-19, AC-20 and AC-21.
 
-use countersign_telegram_fake::{Call, Fault, Message, Outcome};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{DONE, File, done, executions};
+use crate::support::chat::{Chat, Shown};
 use crate::support::database::rows;
 use crate::support::killed_bot::children;
-use crate::support::telegram::{ANN, BOB, CAROL, Script, Stage};
+use crate::support::stage::{ANN, BOB, CAROL, Pace, Script, Stage};
 
 /// How many of the bot's messages have these words in them.
-fn times(shown: &[Message], words: &str) -> usize {
+fn times(shown: &[Shown], words: &str) -> usize {
     shown.iter().filter(|message| message.text.contains(words)).count()
 }
 
-#[tokio::test]
-async fn ac_04_two_who_press_at_once_are_one_decision() {
-    let stage = Stage::start().await;
+pub(super) async fn ac_04_two_who_press_at_once_are_one_decision<C: Chat>() {
+    let stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
-    let press = |who| stage.fake.press(who, stage.ops, card.message, "Approve");
+    let press = |who| stage.fake.press_button(who, stage.ops, card.message, "Approve");
     let pressed = [BOB, CAROL, BOB].map(press);
     done(&stage, stage.ops).await;
     let mut told = Vec::new();
     for callback in &pressed {
-        told.push(stage.fake.callback_answer(callback).await);
+        told.push(stage.fake.told(callback).await);
     }
-    assert_eq!(told.iter().filter(|told| told.show_alert).count(), 2, "{told:?}");
+    assert_eq!(told.iter().filter(|told| told.alone).count(), 2, "{told:?}");
     stage.reply(BOB, (stage.ops, card.message), "approvals", "No plan is open").await;
     assert_eq!((times(&stage.shown(stage.ops), DONE), file.count("one")), (1, 1));
     assert_eq!(executions(&stage, &card).await, 1);
     assert_eq!(stage.recorded(|row| row["what"] == "approved").await.len(), 1);
 }
 
-#[tokio::test]
-async fn ac_19_in_a_storm_of_429_the_card_comes_first_and_once() {
-    let stage = Stage::with(Script { limits: "per_chat_per_second = 1\n", ..Script::default() }).await;
+pub(super) async fn ac_19_in_a_storm_of_429_the_card_comes_first_and_once<C: Chat>() {
+    let stage = Stage::<C>::with(Script { pace: Pace::OneASecond, ..Script::default() }).await;
     let file = File::new(&stage, "notes.txt");
-    stage.fake.fault(Fault::too_many(1).in_chat(stage.ops).on("sendMessage").always());
+    stage.fake.refuse_messages(stage.ops);
     let asked: Vec<i64> = (0..3).map(|_| stage.say(BOB, stage.ops, "who am i")).collect();
-    let is_refused = |call: &Call| matches!(call.outcome, Outcome::Refused { code: 429, .. });
-    let to_ops = |call: &Call| call.method == "sendMessage" && call.chat == Some(stage.ops);
-    stage.fake.wait_for_call(|call| to_ops(call) && is_refused(call)).await;
+    stage.fake.message_refused(stage.ops, false).await;
     let change = stage.say(ANN, stage.ops, &file.ask("one"));
     // It was asked for last, and is tried before what waits already.
-    let is_card = |call: &Call| to_ops(call) && is_refused(call) && call.params.get("reply_markup").is_some();
-    stage.fake.wait_for_call(is_card).await;
-    stage.fake.clear_faults();
+    stage.fake.message_refused(stage.ops, true).await;
+    stage.fake.take_messages();
     let card = stage.card_of(stage.ops, change).await;
     for asked in asked {
         let answer = stage.answer(stage.ops, asked, "you are").await;
-        assert!(answer.id > card.message, "{}", stage.fake.draw(stage.ops, None));
+        assert!(answer.id > card.message, "{}", stage.fake.picture(stage.ops));
     }
     stage.still_pending(&card).await;
     let cards = stage.shown(stage.ops).iter().filter(|message| message.text.contains(&card.plan)).count();
@@ -60,21 +55,20 @@ async fn ac_19_in_a_storm_of_429_the_card_comes_first_and_once() {
     assert_eq!(file.count("one"), 1);
 }
 
-#[tokio::test]
-async fn ac_20_an_update_that_comes_four_times_is_one_turn() {
-    let stage = Stage::start().await;
+pub(super) async fn ac_20_an_update_that_comes_four_times_is_one_turn<C: Chat>() {
+    let stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
-    stage.fake.fault(Fault::duplicate(3).next(1));
+    stage.fake.repeat_next(3);
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
-    stage.fake.fault(Fault::duplicate(3).next(1));
+    stage.fake.repeat_next(3);
     stage.approve(BOB, &card).await;
     done(&stage, stage.ops).await;
     // Each copy comes with a poll of its own, so that after so many answers all of them have been heard.
     for _ in 0..8 {
         stage.ask(BOB, stage.ops, "who am i", "you are").await;
     }
-    let inbox = "SELECT COUNT(*) FROM inbox WHERE event LIKE 'cb:%' UNION ALL SELECT COUNT(*) FROM inbox";
-    assert_eq!(rows(&stage.database(), inbox).await.concat(), ["1", "10"]);
+    let inbox = "SELECT COUNT(*) FROM inbox";
+    assert_eq!(rows(&stage.database(), inbox).await.concat(), ["10"]);
     let shown = stage.shown(stage.ops);
     let cards = times(&shown, &format!("\nPlan: {}", card.plan));
     assert_eq!((cards, times(&shown, DONE), file.count("one")), (1, 1, 1));
@@ -105,14 +99,13 @@ impl Drop for Stopped {
     }
 }
 
-#[tokio::test]
-async fn ac_21_killed_between_the_decision_and_its_execution_it_is_done_once_and_told() {
-    let mut stage = Stage::start().await;
+pub(super) async fn ac_21_killed_between_the_decision_and_its_execution_it_is_done_once_and_told<C: Chat>() {
+    let mut stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
     // The tool server stands still, so that the fresh look does not come back.
     let server = Stopped::children_of(stage.pid());
-    stage.fake.press(BOB, stage.ops, card.message, "Approve");
+    stage.fake.press_button(BOB, stage.ops, card.message, "Approve");
     stage.reads((stage.ops, card.message), "being done").await;
     assert_eq!(stage.state(&card).await, "approved");
     stage.kill().await;
@@ -124,7 +117,7 @@ async fn ac_21_killed_between_the_decision_and_its_execution_it_is_done_once_and
         stage.settled().await;
         stage.restart().await;
         let told = stage.press(BOB, (stage.ops, card.message), &card.approve).await;
-        assert!(told.show_alert && told.text.contains("done and verified"), "{told:?}");
+        assert!(told.alone && told.text.contains("done and verified"), "{told:?}");
     }
     assert_eq!((times(&stage.shown(stage.ops), DONE), file.count("one")), (1, 1));
     assert_eq!(executions(&stage, &card).await, 1);

@@ -1,18 +1,71 @@
-//! The approval conformance tests on Telegram, each by its number. AC-09 is about Matrix alone. AC-27 is about scheduled
-//! jobs, which this version does not have: what one would meet is tested in `src/access/tests/conformance.rs`.
+//! The approval conformance tests, each by its number and on every platform. AC-09 is about Matrix alone. AC-27 is about
+//! scheduled jobs, which this version does not have: what one would meet is tested in `src/access/tests/conformance.rs`.
+//! What only one platform knows is in a file of its own.
 
 mod delivery;
 mod plans;
 mod secrets;
+mod telegram;
 mod texts;
 mod time;
 mod who;
 mod words;
 
-use countersign_telegram_fake::ChatId;
 use serde_json::Value;
 
-use crate::support::telegram::{Card, Stage};
+use crate::support::chat::Chat;
+use crate::support::stage::{Card, Stage};
+
+/// Makes a test of each of these on each platform.
+macro_rules! on_every_platform {
+    ($($room:ident: $($name:ident)*;)*) => {
+        mod on_telegram {
+            type Platform = countersign_telegram_fake::Fake;
+            $($(
+                #[tokio::test]
+                async fn $name() {
+                    super::$room::$name::<Platform>().await;
+                }
+            )*)*
+        }
+    };
+}
+
+on_every_platform! {
+    delivery:
+        ac_04_two_who_press_at_once_are_one_decision
+        ac_19_in_a_storm_of_429_the_card_comes_first_and_once
+        ac_20_an_update_that_comes_four_times_is_one_turn
+        ac_21_killed_between_the_decision_and_its_execution_it_is_done_once_and_told;
+    plans:
+        ac_11_a_plan_that_was_changed_where_it_is_stored_is_never_carried_out
+        ac_12_a_file_that_changed_since_the_card_is_not_written;
+    secrets:
+        ac_15_no_sink_shows_a_secret;
+    texts:
+        ac_16_what_hides_is_shown_and_what_cannot_be_shown_whole_gets_no_card
+        ac_17_no_text_of_a_tool_decides_or_can_be_pressed
+        ac_18_no_output_of_a_tool_lowers_the_risk;
+    time:
+        ac_05_a_stale_card_decides_nothing_while_another_plan_waits
+        ac_06_a_card_from_before_a_restart_is_about_its_own_plan
+        ac_14_where_nobody_comes_it_expires_and_nobody_is_told_that_somebody_said_no;
+    who:
+        ac_01_a_strangers_press_is_shown_to_them_alone_and_changes_nothing
+        ac_02_who_may_decide_it_may_not_from_another_room
+        ac_03_nobody_countersigns_what_they_asked_for_themselves
+        ac_03_a_waiver_by_policy_is_allowed_and_recorded
+        ac_13_a_role_that_is_gone_by_the_press_decides_nothing
+        ac_22_without_a_configuration_nobody_may_anything_and_is_told_how_to_begin
+        ac_23_who_may_only_look_decides_nothing_that_came_up_to_their_group
+        ac_25_a_code_covers_whoever_typed_it_and_no_other_member
+        ac_26_a_decision_names_the_platform_and_the_number_of_the_account;
+    words:
+        ac_07_a_forged_press_is_refused_and_counted
+        ac_08_words_that_approve_are_nothing_but_from_a_person_who_may
+        ac_10_a_reaction_to_a_copy_decides_nothing_and_one_that_is_taken_back_takes_nothing_back
+        ac_24_a_part_of_an_id_names_no_plan;
+}
 
 /// A file of the team's, and the words that ask for one more line in it.
 struct File {
@@ -20,7 +73,7 @@ struct File {
 }
 
 impl File {
-    fn new(stage: &Stage, name: &str) -> Self {
+    fn new<C: Chat>(stage: &Stage<C>, name: &str) -> Self {
         Self { path: stage.home.write(name, "first line\n") }
     }
 
@@ -40,18 +93,18 @@ impl File {
 const DONE: &str = "Done and verified: append to ";
 
 /// Waits until the thread of a card says that its change was made.
-async fn done(stage: &Stage, chat: ChatId) {
-    stage.said(chat, DONE).await;
+async fn done<C: Chat>(stage: &Stage<C>, room: C::Room) {
+    stage.said(room, DONE).await;
 }
 
 /// The refusals with this code that the trail has of an account.
-async fn refusals(stage: &Stage, who: i64, code: &str) -> Vec<Value> {
+async fn refusals<C: Chat>(stage: &Stage<C>, who: i64, code: &str) -> Vec<Value> {
     let who = who.to_string();
     stage.recorded(|row| row["what"] == "refused" && row["actor"] == *who && row["code"] == *code).await
 }
 
 /// How often the tool was called that makes the change of a plan.
-async fn executions(stage: &Stage, card: &Card) -> usize {
+async fn executions<C: Chat>(stage: &Stage<C>, card: &Card<C::Room>) -> usize {
     let is_it = |row: &Value| row["what"] == "executing" && row["plan"] == *card.plan;
     stage.recorded(is_it).await.len()
 }

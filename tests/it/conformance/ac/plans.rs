@@ -5,11 +5,12 @@ use serde_json::Value;
 use countersign_core::approval::Digest;
 
 use super::{File, executions};
+use crate::support::chat::Chat;
 use crate::support::database::{change, rows};
-use crate::support::telegram::{ANN, BOB, Card, Stage};
+use crate::support::stage::{ANN, BOB, Card, Stage};
 
 /// Changes the text that a stored plan would add, and the digest beside it if told so.
-async fn tamper(stage: &Stage, card: &Card, with_digest: bool) {
+async fn tamper<C: Chat>(stage: &Stage<C>, card: &Card<C::Room>, with_digest: bool) {
     let sql = format!("SELECT body FROM plans WHERE id = '{}'", card.plan);
     let body = rows(&stage.database(), &sql).await.concat().concat();
     let mut plan: Value = serde_json::from_str(&body).expect("it is an object");
@@ -23,25 +24,23 @@ async fn tamper(stage: &Stage, card: &Card, with_digest: bool) {
     assert_eq!(change(&stage.database(), &set).await, 1);
 }
 
-#[tokio::test]
-async fn ac_11_a_plan_that_was_changed_where_it_is_stored_is_never_carried_out() {
+pub(super) async fn ac_11_a_plan_that_was_changed_where_it_is_stored_is_never_carried_out<C: Chat>() {
     for (with_digest, said) in [(false, "No plan of this thread has this id"), (true, "another version of this plan")] {
-        let mut stage = Stage::start().await;
+        let mut stage = Stage::<C>::start().await;
         let file = File::new(&stage, "notes.txt");
         let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
         stage.kill().await;
         tamper(&stage, &card, with_digest).await;
         stage.go_on().await;
         let told = stage.press(BOB, (stage.ops, card.message), &card.approve).await;
-        assert!(told.show_alert && told.text.to_lowercase().contains(&said.to_lowercase()), "{told:?}");
+        assert!(told.alone && told.text.to_lowercase().contains(&said.to_lowercase()), "{told:?}");
         assert_eq!((file.count("one"), file.count("two"), executions(&stage, &card).await), (0, 0, 0));
         assert_eq!(stage.state(&card).await, "pending");
     }
 }
 
-#[tokio::test]
-async fn ac_12_a_file_that_changed_since_the_card_is_not_written() {
-    let stage = Stage::start().await;
+pub(super) async fn ac_12_a_file_that_changed_since_the_card_is_not_written<C: Chat>() {
+    let stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
     std::fs::write(&file.path, "somebody else's\n").expect("it can be written");
@@ -49,7 +48,7 @@ async fn ac_12_a_file_that_changed_since_the_card_is_not_written() {
     let told = stage.said(stage.ops, "Not done: append to ").await;
     assert!(told.text.contains("when the plan was made and is") && told.text.contains("DRIFTED"), "{}", told.text);
     let shown = stage.reads((stage.ops, card.message), "Not done: it was refused (DRIFTED)").await;
-    assert!(shown.keyboard.is_empty(), "{shown:?}");
+    assert!(shown.buttons.is_empty(), "{shown:?}");
     assert_eq!(std::fs::read_to_string(&file.path).expect("it is there"), "somebody else's\n");
     assert_eq!((stage.state(&card).await.as_str(), executions(&stage, &card).await), ("refused", 0));
 }

@@ -2,22 +2,22 @@
 //! own token. AC-15.
 
 use super::File;
+use crate::support::chat::Chat;
 use crate::support::database::texts;
-use crate::support::telegram::{ANN, BOB, Script, Stage};
+use crate::support::stage::{ANN, BOB, Script, Stage};
 
 /// What must never be seen again, each a part of a secret that is planted below.
 const SECRETS: [&str; 4] =
     ["hunter2hunter2", "s3cr3tpassw0rd", "ghp_Xk29vQmR4tLz7WbN1sDf8HyJ3cPa5GeU6oTi", "typedbyhand77x"];
 
-#[tokio::test]
-async fn ac_15_no_sink_shows_a_secret() {
+pub(super) async fn ac_15_no_sink_shows_a_secret<C: Chat>() {
     let script = Script { log: "trace,sqlx=trace,hyper=trace,reqwest=trace", record: true, ..Script::default() };
-    let mut stage = Stage::with(script).await;
-    let (file, token) = (File::new(&stage, "notes.txt"), stage.fake.token().to_owned());
+    let mut stage = Stage::<C>::with(script).await;
+    let (file, token) = (File::new(&stage, "notes.txt"), stage.fake.bot_token());
     let log =
         stage.home.write("app.log", "start\npassword=hunter2hunter2\nurl postgres://app:s3cr3tpassw0rd@db/app\nend\n");
     let process = stage.home.process("napper", &[&format!("--token={}", SECRETS[2])]);
-    let private = stage.fake.private(ANN);
+    let private = stage.fake.private_room(ANN);
     let questions = [
         (format!("last 4 lines of {}", log.display()), "end"),
         (format!("run cat {}", log.display()), "end"),
@@ -33,10 +33,9 @@ async fn ac_15_no_sink_shows_a_secret() {
     assert!(card.text.contains("[masked: token]"), "{}", card.text);
     stage.reply(BOB, (stage.ops, card.message), &format!("deny {} password=typedbyhand77x", card.plan), "Denied").await;
     stage.end().await;
-    let said: Vec<String> = stage.fake.log().iter().map(|call| format!("{} {}", call.method, call.params)).collect();
-    let said = said.join("\n");
+    let said = stage.fake.sent();
     let mut sinks = vec![
-        ("the calls to Telegram".to_owned(), said),
+        ("the calls to the platform".to_owned(), said),
         ("the log".to_owned(), stage.logged()),
         ("the recording".to_owned(), std::fs::read_to_string(stage.recording(1)).expect("it was recorded")),
     ];

@@ -5,11 +5,12 @@ use countersign_core::approval::Digest;
 use serde_json::Value;
 
 use super::{File, done, executions};
+use crate::support::chat::Chat;
 use crate::support::database::{change, rows};
-use crate::support::telegram::{ANN, BOB, Card, Stage, TOM};
+use crate::support::stage::{ANN, BOB, Card, Stage, TOM};
 
 /// Lets so many minutes go by for a plan: it then is what it would be had it been asked for so much earlier.
-pub(super) async fn pass(stage: &Stage, card: Card, minutes: i64) -> Card {
+pub(super) async fn pass<C: Chat>(stage: &Stage<C>, card: Card<C::Room>, minutes: i64) -> Card<C::Room> {
     let database = stage.database();
     let sql = format!("SELECT body, digest FROM plans WHERE id = '{}'", card.plan);
     let [body, digest] = rows(&database, &sql).await.concat().try_into().expect("one plan");
@@ -32,28 +33,25 @@ pub(super) async fn pass(stage: &Stage, card: Card, minutes: i64) -> Card {
     card
 }
 
-#[tokio::test]
-async fn ac_05_a_stale_card_decides_nothing_while_another_plan_waits() {
-    let mut stage = Stage::start().await;
+pub(super) async fn ac_05_a_stale_card_decides_nothing_while_another_plan_waits<C: Chat>() {
+    let mut stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let old = stage.card(ANN, stage.ops, &file.ask("one")).await;
     stage.kill().await;
     let old = pass(&stage, old, 16).await;
     stage.go_on().await;
     // In the same thread, so that a decision that were about no plan in particular would meet this one.
-    let asked =
-        stage.fake.say(countersign_telegram_fake::Say::new(ANN, stage.ops, &file.ask("two")).reply_to(old.message));
+    let asked = stage.fake.write(ANN, stage.ops, &file.ask("two"), Some(old.message));
     let waiting = stage.card_of(stage.ops, asked).await;
     let told = stage.press(BOB, (stage.ops, old.message), &old.approve).await;
-    assert!(told.show_alert && told.text.contains("nobody decided in time"), "{told:?}");
+    assert!(told.alone && told.text.contains("nobody decided in time"), "{told:?}");
     stage.reply(BOB, (stage.ops, old.message), &format!("approve {}", old.plan), "nobody decided in time").await;
     stage.still_pending(&waiting).await;
     assert_eq!((stage.state(&old).await.as_str(), file.count("one"), file.count("two")), ("expired", 0, 0));
 }
 
-#[tokio::test]
-async fn ac_06_a_card_from_before_a_restart_is_about_its_own_plan() {
-    let mut stage = Stage::start().await;
+pub(super) async fn ac_06_a_card_from_before_a_restart_is_about_its_own_plan<C: Chat>() {
+    let mut stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let old = stage.card(ANN, stage.ops, &file.ask("one")).await;
     stage.restart().await;
@@ -69,9 +67,8 @@ async fn ac_06_a_card_from_before_a_restart_is_about_its_own_plan() {
     assert_eq!((executions(&stage, &old).await, file.count("one")), (1, 1));
 }
 
-#[tokio::test]
-async fn ac_14_where_nobody_comes_it_expires_and_nobody_is_told_that_somebody_said_no() {
-    let mut stage = Stage::start().await;
+pub(super) async fn ac_14_where_nobody_comes_it_expires_and_nobody_is_told_that_somebody_said_no<C: Chat>() {
+    let mut stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
     stage.kill().await;
@@ -80,10 +77,10 @@ async fn ac_14_where_nobody_comes_it_expires_and_nobody_is_told_that_somebody_sa
     let told = stage.said(stage.ops, "Expired: append to ").await;
     assert!(told.text.contains("Nobody decided in time. Nothing was changed."), "{}", told.text);
     let shown = stage.reads((stage.ops, card.message), "nobody decided in time").await;
-    assert!(shown.keyboard.is_empty(), "{shown:?}");
+    assert!(shown.buttons.is_empty(), "{shown:?}");
     stage.press(BOB, (stage.ops, card.message), &card.approve).await;
     stage.reply(TOM, (stage.ops, card.message), "approvals", "No plan is open").await;
-    let said = stage.fake.log().iter().map(|call| call.params.to_string()).collect::<String>().to_lowercase();
+    let said = stage.fake.sent().to_lowercase();
     assert!(!said.contains("denied"), "{said}");
     assert_eq!((stage.state(&card).await.as_str(), file.count("one")), ("expired", 0));
 }
