@@ -11,7 +11,7 @@ use super::Engine;
 
 impl Engine {
     /// Takes over what a step of a thread learned, used and lost.
-    pub(super) fn follow(&self, thread: &ThreadState, now: Mono) {
+    pub(super) fn take_note(&self, thread: &ThreadState, now: Mono) {
         if thread.resolved().has_moved() {
             let mut directory = self.directory.write().unwrap_or_else(PoisonError::into_inner);
             Arc::make_mut(&mut directory).follow(thread.resolved(), now);

@@ -254,7 +254,7 @@ impl Worker {
         }
         crate::telemetry::seconds("step_seconds", begun.elapsed());
         self.state = state;
-        self.engine.follow(&self.state, now.mono);
+        self.engine.take_note(&self.state, now.mono);
         self.perform(effects, now).instrument(span).await
     }
 

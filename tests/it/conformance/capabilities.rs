@@ -1,5 +1,6 @@
 //! What a platform declares works, and what it does not declare is not there. Telegram: buttons, edits, answers for one
-//! person, and reactions where the bot is an administrator and nowhere else. The console: none of them.
+//! person, names offered while somebody types, and reactions where the bot is an administrator and nowhere else. The console:
+//! none of them.
 
 use std::collections::BTreeSet;
 
@@ -48,6 +49,23 @@ async fn telegrams_reactions_decide_where_the_bot_is_an_administrator_and_nowher
     stage.fake.react(BOB, led, card.message, "👍");
     stage.reads((led, card.message), "✓ Done and verified; countersigned by Bob.").await;
     assert!(lives(first.pid()) && !lives(second.pid()));
+    refused_by_nobody(&stage);
+}
+
+#[tokio::test]
+async fn telegram_offers_names_to_whoever_types_them_in_any_chat() {
+    let stage = Stage::start().await;
+    // Each reading looks for the machine first, so that it is known then.
+    stage.ask(ANN, stage.ops, "load", "load").await;
+    let query = stage.fake.inline_query(TOM, "host");
+    let answer = stage.fake.inline_answer(&query).await;
+    assert!(
+        matches!(&answer.results[..], [host] if host["description"].to_string().starts_with("\"host: ")),
+        "{answer:?}"
+    );
+    assert!(answer.personal && answer.cache_time_s.is_some_and(|seconds| seconds < 10), "{answer:?}");
+    stage.fake.choose(TOM, stage.ops, &query, "0");
+    stage.ask(TOM, stage.ops, "load", "load").await;
     refused_by_nobody(&stage);
 }
 
