@@ -56,7 +56,7 @@ async fn telegrams_reactions_decide_where_the_bot_is_an_administrator_and_nowher
 async fn telegram_offers_names_to_whoever_types_them_in_any_chat() {
     let stage = Stage::start().await;
     // Each reading looks for the machine first, so that it is known then.
-    stage.ask(ANN, stage.ops, "load", "load").await;
+    stage.ask(ANN, stage.ops, "load", "Processors").await;
     let query = stage.fake.inline_query(TOM, "host");
     let answer = stage.fake.inline_answer(&query).await;
     assert!(
@@ -65,7 +65,7 @@ async fn telegram_offers_names_to_whoever_types_them_in_any_chat() {
     );
     assert!(answer.personal && answer.cache_time_s.is_some_and(|seconds| seconds < 10), "{answer:?}");
     stage.fake.choose(TOM, stage.ops, &query, "0");
-    stage.ask(TOM, stage.ops, "load", "load").await;
+    stage.ask(TOM, stage.ops, "load", "Processors").await;
     refused_by_nobody(&stage);
 }
 
