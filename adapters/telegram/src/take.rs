@@ -35,7 +35,9 @@ type Admitted = Result<Admission, String>;
 /// Hands a batch to the engine: of each chat one update after the other, so that none overtakes another; the chats side by
 /// side.
 pub(crate) async fn take(telegram: &Telegram, ingress: &dyn Ingress, mut batch: Vec<(u32, Heard)>) -> Taken {
-    batch.iter().for_each(|(_, heard)| offer(telegram, ingress, heard));
+    for (_, heard) in &batch {
+        offer(telegram, ingress, heard);
+    }
     join_all(batch.iter_mut().map(|(_, heard)| add_roles(telegram, heard))).await;
     for (_, heard) in &batch {
         if let Heard::Touched { callback: Some(callback), .. } = heard {

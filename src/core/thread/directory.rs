@@ -55,11 +55,10 @@ impl Directory {
 
     /// What somebody may mean, of what they may see; nothing for whoever may not talk.
     pub fn suggest(&self, asked: &Asked, rights: &dyn Rights, mask: &Mask, now: Mono) -> Vec<Suggestion> {
-        let asker = asked.asker();
-        if !rights.may(&asker, &Right::Talk) {
+        let mut eyes = Eyes { rights, whose: asked.asker(), judged: BTreeMap::new() };
+        if !rights.may(&eyes.whose, &Right::Talk) {
             return Vec::new();
         }
-        let mut eyes = Eyes { rights, asker, judged: BTreeMap::new() };
         let best = self.fitting(&asked.words, now).into_iter().take(JUDGED_MAX);
         let suggestions = best.filter_map(|resource| self.suggestion(resource, &mut eyes, mask));
         suggestions.take(SUGGESTIONS_MAX).collect()
@@ -77,7 +76,7 @@ impl Directory {
             Some(((fit, Reverse(words.is_empty().then_some(used)), &resource.name, &resource.id), resource))
         });
         let mut keyed: Vec<_> = keyed.collect();
-        keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        keyed.sort_by_key(|(key, _)| *key);
         keyed.into_iter().map(|(_, resource)| resource).collect()
     }
 
@@ -113,14 +112,14 @@ impl Directory {
 /// What somebody may see. Each thing is judged once.
 struct Eyes<'a> {
     rights: &'a dyn Rights,
-    asker: Asker<'a>,
+    whose: Asker<'a>,
     judged: BTreeMap<&'a ResourceId, bool>,
 }
 
 impl<'a> Eyes<'a> {
     fn see(&mut self, resource: &'a Resource) -> bool {
         let judged = self.judged.entry(&resource.id);
-        *judged.or_insert_with(|| may_see(self.rights, &self.asker, resource))
+        *judged.or_insert_with(|| may_see(self.rights, &self.whose, resource))
     }
 }
 
