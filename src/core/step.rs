@@ -11,7 +11,7 @@ use crate::thread::{
 /// Moves one thread by one input. Pure: what it decides follows from its arguments alone.
 pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (ThreadState, Vec<Effect>) {
     let mut turn = Turn::new(env, now, state);
-    turn.state.resolved.expire(now.mono);
+    turn.state.resolved.begin_step(now.mono);
     match input {
         // The step before was not stored.
         Input::Lost { .. } | Input::Held { .. } | Input::Overtaken(_) => turn.state.desk.undo_step(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context;
-use countersign_core::port::{Admission, BoxFuture, Condition, Ingress, Touch};
+use countersign_core::port::{Admission, Asked, BoxFuture, Condition, Ingress, Suggestion, Touch};
 use countersign_core::signal::{Addressed, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
@@ -48,6 +48,10 @@ impl Ingress for Entrance {
     fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
         let span = tracing::debug_span!("perceive", platform = %touch.thread.platform);
         Box::pin(self.unless_stopping(self.engine.take_touch(touch)).instrument(span))
+    }
+
+    fn suggest(&self, asked: &Asked) -> Vec<Suggestion> {
+        if self.engine.stopping.is_cancelled() { Vec::new() } else { self.engine.suggest(asked) }
     }
 
     fn report(&self, condition: Condition) {

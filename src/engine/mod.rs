@@ -9,6 +9,7 @@ mod perform;
 mod plans;
 mod player;
 mod spending;
+mod suggest;
 mod supervise;
 mod touch;
 mod turn;
@@ -17,13 +18,14 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::port::{Adapter, Ended, Tools};
 use countersign_core::signal::{Now, Platform, SignalId, ThreadKey};
+use countersign_core::thread::Directory;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -81,6 +83,8 @@ pub struct Engine {
     health: Health,
     tell: Tell,
     spending: Spending,
+    /// What is offered to whoever types. Whoever looks into it has a copy, and no thread waits for that.
+    directory: RwLock<Arc<Directory>>,
     stopping: CancellationToken,
     /// The grace is over: whatever still runs ends where it is.
     over: CancellationToken,
@@ -128,6 +132,7 @@ impl Engine {
             health: Health::default(),
             tell: parts.tell,
             spending: Spending::default(),
+            directory: RwLock::default(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
             tasks: TaskTracker::new(),

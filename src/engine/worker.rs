@@ -258,6 +258,7 @@ impl Worker {
         }
         crate::telemetry::seconds("step_seconds", begun.elapsed());
         self.state = state;
+        self.engine.take_note(&self.state, now.mono);
         self.perform(effects, now).instrument(span).await
     }
 

@@ -1,8 +1,9 @@
 //! The same rules on every platform, through the real binary. `trace` holds that the core decides the same whatever the
 //! platform is, `capabilities` that what a platform declares works and what it does not declare is not there, `ac` are the
-//! approval conformance tests, and `drawn` is what people see.
+//! approval conformance tests, `drawn` is what people see, and `suggested` what they are offered while they type.
 
 mod ac;
 mod capabilities;
 mod drawn;
+mod suggested;
 mod trace;

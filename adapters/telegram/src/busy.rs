@@ -48,7 +48,7 @@ pub(crate) fn tell(telegram: &Telegram, heard: &Heard) {
         }
         Heard::Touched { touch, callback: None } => tell_chat(telegram, &touch.thread),
         Heard::Said(signal) => tell_chat(telegram, &signal.thread),
-        Heard::Stray(_) | Heard::Nothing => {}
+        Heard::Asked { .. } | Heard::Stray(_) | Heard::Nothing => {}
     }
 }
 

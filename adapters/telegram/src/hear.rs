@@ -1,6 +1,7 @@
 //! Hearing: who the bot is, its commands, then one poll after the other until it is told to stop. An update is confirmed to
 //! Telegram only when the engine has it, by asking for the next. Trouble is reported and waited out.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -41,6 +42,8 @@ struct Hearing<'a> {
 struct Myself {
     id: u64,
     username: String,
+    #[serde(default)]
+    supports_inline_queries: bool,
 }
 
 impl Hearing<'_> {
@@ -63,8 +66,14 @@ impl Hearing<'_> {
     async fn introduce(&mut self) -> Result<Me, Ended> {
         loop {
             match self.unless_stopped(self.telegram.api.call::<_, Myself>(&GetMe::new())).await? {
-                Ok(Myself { id, username }) => {
+                Ok(Myself { id, username, supports_inline_queries }) => {
                     tracing::info!(id, username, "this is the bot that Telegram knows by its token");
+                    self.telegram.is_inline.store(supports_inline_queries, Ordering::Relaxed);
+                    if !supports_inline_queries {
+                        tracing::info!(
+                            "names are not offered: inline mode is off, and `/setinline` at @BotFather turns it on"
+                        );
+                    }
                     return Ok(Me { id, username });
                 }
                 Err(trouble) => self.recover(trouble).await?,

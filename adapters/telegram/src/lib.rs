@@ -8,6 +8,7 @@ mod deliver;
 mod edit;
 mod hear;
 mod ids;
+mod offer;
 mod outcome;
 mod poll;
 mod render;
@@ -17,6 +18,7 @@ mod take;
 mod translate;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Editor, Ended, Ingress, Pace, Parcel};
@@ -120,6 +122,8 @@ pub struct Telegram {
     unfinished: Unfinished,
     told: busy::Told,
     rooms: rooms::Rooms,
+    /// Whether Telegram tells the bot what is typed after its name, as it said when it was asked last.
+    is_inline: AtomicBool,
 }
 
 impl Telegram {
@@ -139,6 +143,7 @@ impl Telegram {
             unfinished: Unfinished::default(),
             told: busy::Told::default(),
             rooms: rooms::Rooms::default(),
+            is_inline: AtomicBool::default(),
         })
     }
 }
@@ -154,6 +159,7 @@ impl Adapter for Telegram {
             reactions: self.rooms.tells_reactions(room),
             edits: true,
             private: true,
+            suggestions: self.is_inline.load(Ordering::Relaxed),
             text_chars_max: TEXT_CHARS_MAX,
         }
     }

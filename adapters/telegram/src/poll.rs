@@ -14,10 +14,11 @@ use crate::api::{Api, Trouble};
 const BATCH_MAX: u8 = 100;
 
 /// What is asked for. Reactions come only where the bot is an administrator, and only if asked for.
-const WANTED: [AllowedUpdate; 5] = [
+const WANTED: [AllowedUpdate; 6] = [
     AllowedUpdate::Message,
     AllowedUpdate::EditedMessage,
     AllowedUpdate::CallbackQuery,
+    AllowedUpdate::InlineQuery,
     AllowedUpdate::MessageReaction,
     AllowedUpdate::MyChatMember,
 ];

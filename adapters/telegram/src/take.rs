@@ -12,6 +12,7 @@ use countersign_core::signal::{ActorKind, Addressed, ConversationId, Conversatio
 use crate::Telegram;
 use crate::busy;
 use crate::callbacks::answer_soon;
+use crate::offer::offer;
 use crate::roles;
 use crate::translate::Heard;
 
@@ -34,6 +35,9 @@ type Admitted = Result<Admission, String>;
 /// Hands a batch to the engine: of each chat one update after the other, so that none overtakes another; the chats side by
 /// side.
 pub(crate) async fn take(telegram: &Telegram, ingress: &dyn Ingress, mut batch: Vec<(u32, Heard)>) -> Taken {
+    for (_, heard) in &batch {
+        offer(telegram, ingress, heard);
+    }
     join_all(batch.iter_mut().map(|(_, heard)| add_roles(telegram, heard))).await;
     for (_, heard) in &batch {
         if let Heard::Touched { callback: Some(callback), .. } = heard {
@@ -97,7 +101,7 @@ const fn chat(heard: &Heard) -> Option<&ConversationId> {
     match heard {
         Heard::Said(signal) => Some(&signal.thread.conversation),
         Heard::Touched { touch, .. } => Some(&touch.thread.conversation),
-        Heard::Stray(_) | Heard::Nothing => None,
+        Heard::Asked { .. } | Heard::Stray(_) | Heard::Nothing => None,
     }
 }
 
@@ -105,7 +109,7 @@ async fn admit(ingress: &dyn Ingress, heard: &Heard) -> Admitted {
     match heard {
         Heard::Said(signal) => ingress.accept(signal.clone()).await,
         Heard::Touched { touch, .. } => ingress.touch(touch.clone()).await,
-        Heard::Stray(_) | Heard::Nothing => Ok(Admission::Unknown),
+        Heard::Asked { .. } | Heard::Stray(_) | Heard::Nothing => Ok(Admission::Unknown),
     }
 }
 
@@ -114,7 +118,7 @@ fn settle(telegram: &Telegram, heard: &Heard, admission: &Admission) {
     let callback = match heard {
         Heard::Touched { callback, .. } => callback.as_ref(),
         Heard::Stray(callback) => return answer_soon(&telegram.api, callback.clone(), None),
-        Heard::Said(_) | Heard::Nothing => None,
+        Heard::Said(_) | Heard::Asked { .. } | Heard::Nothing => None,
     };
     match admission {
         Admission::Accepted(signal) => {
@@ -140,7 +144,7 @@ async fn add_roles(telegram: &Telegram, heard: &mut Heard) {
             (&signal.actor, &signal.thread, signal.room, &mut signal.platform_roles)
         }
         Heard::Touched { touch, .. } => (&touch.actor, &touch.thread, touch.room, &mut touch.platform_roles),
-        Heard::Said(_) | Heard::Stray(_) | Heard::Nothing => return,
+        Heard::Said(_) | Heard::Asked { .. } | Heard::Stray(_) | Heard::Nothing => return,
     };
     let ids = (thread.conversation.as_str().parse(), actor.id.as_str().parse());
     let counts = telegram.options.platform_roles && room != ConversationKind::Direct && actor.kind == ActorKind::Human;

@@ -4,6 +4,7 @@
 mod desk;
 mod editing;
 mod hearing;
+mod offering;
 mod presses;
 mod sending;
 

@@ -20,6 +20,10 @@ use open::Open;
 
 pub use open::Place;
 
+/// How often somebody who types is offered what they may mean, a minute and at once: for each letter of somebody quick, and
+/// no more than the policies are asked in passing. All strangers together have as much as one person.
+const OFFERS: (u32, u32) = (120, 60);
+
 /// Who somebody is, as far as limits go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
@@ -68,6 +72,7 @@ pub struct Rates {
     resolve: Limiter,
     read: Limiter,
     write: Limiter,
+    offers: Limiter,
     /// The refusals that are told: one a minute for each key and limit.
     told: BTreeMap<Scope, Limiter>,
     open_max: u32,
@@ -95,6 +100,7 @@ impl Rates {
             resolve: Limiter::new(Scope::Resolve, config.resolve.numbers()),
             read: Limiter::new(Scope::Read, config.read.numbers()),
             write: Limiter::new(Scope::Write, config.write.numbers()),
+            offers: Limiter::new(Scope::Person, OFFERS),
             told: messages.map(|scope| (scope, Limiter::new(scope, (1, 1)))).into(),
             open_max: config.open_per_person,
             open: Open::default(),
@@ -159,6 +165,16 @@ impl Rates {
         if let Who::Person { name, .. } = self.people.who(asker) {
             limiter.take(&Key::Person(name), now);
         }
+    }
+
+    /// Whether somebody who types is offered anything now. It is no message, and takes from no other limit.
+    pub fn may_be_offered(&self, asker: &Asker<'_>, now: Mono) -> bool {
+        let key = match self.people.who(asker) {
+            Who::Owner | Who::Service => return true,
+            Who::Person { name, .. } => Key::Person(name),
+            Who::Stranger => Key::All,
+        };
+        self.offers.take(&key, now).left > 0
     }
 
     /// A message was accepted: its place is kept until it is answered.

@@ -236,3 +236,18 @@ fn a_flood_of_new_names_is_bounded_and_frees_nobody() {
     }
     assert_eq!(limiter.keys(), KEYS_MAX);
 }
+
+#[test]
+fn what_is_offered_takes_from_no_other_limit_and_all_strangers_are_one() {
+    let rates = rates(RATES);
+    let offered = |signal: &Signal, tries: usize, ms| {
+        (0..tries).filter(|_| rates.may_be_offered(&signal.asker(), Mono(ms))).count()
+    };
+    assert_eq!(offered(&said("1", "r"), 100, 0), 60);
+    assert_eq!(offered(&said("2", "s"), 100, 0), 0, "ann's other account, elsewhere");
+    assert_eq!(offered(&said("3", "r"), 100, 0), 60, "bob has his own");
+    assert_eq!(offered(&said("98", "r"), 40, 0) + offered(&said("99", "r"), 40, 0), 60);
+    assert_eq!(offered(&said_by("console", "uid:1000", "r", ActorKind::Human), 100, 0), 100);
+    assert_eq!(offered(&said("1", "r"), 100, 60_000), 60, "they come back");
+    assert_eq!(taken(&rates, &said("1", "r"), 50, 60_000), 5, "what is said is counted by itself");
+}

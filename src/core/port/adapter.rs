@@ -3,7 +3,7 @@
 use crate::gate::Cleared;
 use crate::signal::{Actor, ConversationKind, EventId, Platform, Signal, SignalId, ThreadKey};
 
-use super::{BoxFuture, CardChoice, Outgoing};
+use super::{Asked, BoxFuture, CardChoice, Outgoing, Suggestion};
 
 /// What happened to a delivery. Never guessed from the text of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Capabilities {
     pub edits: bool,
     /// Who pressed a button can be answered so that nobody else sees it. False is the safe answer (ADAPTERS.md 1.7).
     pub private: bool,
+    /// Whoever types is offered what they may mean: [`Ingress::suggest`] is asked.
+    pub suggestions: bool,
     /// The most characters of one message, as the platform counts them; longer ones are split by the adapter.
     pub text_chars_max: usize,
 }
@@ -132,6 +134,12 @@ pub trait Ingress: Send + Sync {
 
     /// Takes a press or a reaction, as `accept` takes a signal. May do database I/O.
     fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>>;
+
+    /// What somebody may mean who is still typing, the best first; nothing where nothing may be said. It asks no tool, stores
+    /// nothing and decides nothing. No I/O, and quick enough for each letter that is typed.
+    fn suggest(&self, _asked: &Asked) -> Vec<Suggestion> {
+        Vec::new()
+    }
 
     /// Takes note of how it stands with the connection. No I/O.
     fn report(&self, condition: Condition);

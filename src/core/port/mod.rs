@@ -4,6 +4,7 @@
 mod adapter;
 mod message;
 mod rights;
+mod suggest;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,6 +16,7 @@ pub use adapter::{
 };
 pub use message::{Block, CardChoice, Choice, Claim, Lane, Mark, Outgoing, Source, TableColumn, Visibility};
 pub use rights::{Asker, Right, Rights, TermsAbout};
+pub use suggest::{Asked, SUGGESTIONS_MAX, Suggestion};
 
 /// A boxed future, so that the traits below can be used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -4,6 +4,7 @@
 mod budget;
 mod carry;
 mod decision;
+mod directory;
 mod draft;
 mod drift;
 mod entities;
@@ -26,6 +27,7 @@ mod state;
 mod waiting;
 
 pub use budget::Budget;
+pub use directory::Directory;
 pub use entities::{Entities, Entity, It};
 pub use fsm::{Event, Fsm, OpenWrite, PendingRecovery, State, may_execute, next};
 pub use knowledge::{Category, Fact, Knowledge};

@@ -3,8 +3,10 @@
 
 use std::fmt::Write;
 
+use crate::port::{Asker, Right, Rights};
 use crate::resource::{Resource, ResourceId};
 use crate::text;
+use crate::tool::ToolKind;
 
 use super::{Found, Knowledge, ResolvedContext};
 
@@ -18,6 +20,8 @@ const PREFIX_CHARS_MIN: usize = 4;
 const FUZZY_MAX: usize = 5;
 /// The mark of a resource mention; a single `@` is a person's (PRE-14).
 const MARK: &str = "@@";
+/// What may stand after a mention without being part of it.
+const AFTER: [char; 6] = ['?', '!', ',', '.', ';', ':'];
 
 /// What a message names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +41,7 @@ pub fn mentions(message: &str, resolved: &ResolvedContext) -> Vec<Mention> {
     let marked: Vec<Mention> = message
         .split_whitespace()
         .filter_map(|word| word.strip_prefix(MARK))
-        .map(|name| name.trim_end_matches(['?', '!', ',', '.', ';', ':']))
+        .map(|name| name.trim_end_matches(AFTER))
         .filter(|name| !name.is_empty())
         .map(|name| marked(name, resolved))
         .collect();
@@ -72,6 +76,20 @@ pub(super) fn seen(
         Mention::Meant(_) | Mention::Fuzzy(_) | Mention::Unknown(_) => Some(mention),
     };
     found.into_iter().filter_map(one).collect()
+}
+
+/// Whether somebody may see a thing: whoever may read it, there.
+pub(super) fn may_see(rights: &dyn Rights, asker: &Asker<'_>, resource: &Resource) -> bool {
+    let on = Some(resource.id.clone());
+    rights.may(asker, &Right::Request { kind: ToolKind::Read, tool: None, on, labels: resource.labels() })
+}
+
+/// A name or an id as a mention; none where it would be read as something else, or wake a whole room.
+pub(super) fn written(name: &str) -> Option<String> {
+    let is_one_word = !name.is_empty() && !name.contains(char::is_whitespace) && text::escape(name) == name;
+    let is_whole = !name.starts_with('@') && !name.ends_with(AFTER);
+    let mention = format!("{MARK}{name}");
+    (is_one_word && is_whole && !text::mentions_everyone(&mention)).then_some(mention)
 }
 
 fn marked(name: &str, resolved: &ResolvedContext) -> Mention {

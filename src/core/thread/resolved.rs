@@ -42,12 +42,15 @@ pub struct ResolvedContext {
     /// Intent only, for the routing check. Never moved by the cache (RES-12).
     explicitly_accessed: BTreeMap<ResourceId, Explicit>,
     pinned: BTreeSet<ResourceId>,
+    /// What was learned, used or lost since the step began.
+    moved: BTreeSet<ResourceId>,
 }
 
 impl ResolvedContext {
     /// Adds what a discovery found. Does not mark it as meant: bulk results must not (RES-14).
     pub fn register(&mut self, resource: Resource, now: Mono) {
-        self.lose(&resource.id.clone());
+        self.drop_entry(&resource.id.clone());
+        self.moved.insert(resource.id.clone());
         for name in names_of(&resource) {
             self.names.entry(name).or_default().insert(resource.id.clone());
         }
@@ -84,7 +87,29 @@ impl ResolvedContext {
     pub fn touch(&mut self, id: &ResourceId, now: Mono) {
         if self.entries.contains_key(id) {
             self.last_accessed.insert(id.clone(), now);
+            self.moved.insert(id.clone());
         }
+    }
+
+    /// When the entry was last used, in any way; none where it is not known, or has grown old.
+    pub(super) fn used(&self, id: &ResourceId, now: Mono) -> Option<Mono> {
+        self.last_accessed.get(id).copied().filter(|at| now.since(*at) <= TTL_MS)
+    }
+
+    /// A step begins: what is old is forgotten, and what moved is counted from here.
+    pub(crate) fn begin_step(&mut self, now: Mono) {
+        self.expire(now);
+        self.moved.clear();
+    }
+
+    /// What this step learned or used, and, without a record, what it lost. What only made room is not lost.
+    pub(super) fn moved(&self) -> impl Iterator<Item = (&ResourceId, Option<&Resource>)> {
+        self.moved.iter().map(|id| (id, self.entries.get(id)))
+    }
+
+    /// Whether this step learned, used or lost anything.
+    pub fn has_moved(&self) -> bool {
+        !self.moved.is_empty()
     }
 
     /// What a name, an alias or a canonical id leads to. Case does not matter for names.
@@ -143,6 +168,11 @@ impl ResolvedContext {
 
     /// Forgets one thing: it is gone, or has become another.
     pub fn lose(&mut self, id: &ResourceId) {
+        self.drop_entry(id);
+        self.moved.insert(id.clone());
+    }
+
+    fn drop_entry(&mut self, id: &ResourceId) {
         let Some(resource) = self.entries.remove(id) else {
             return;
         };
@@ -167,7 +197,7 @@ impl ResolvedContext {
             .map(|(id, _)| id.clone())
             .collect();
         for id in old {
-            self.lose(&id);
+            self.drop_entry(&id);
         }
     }
 
@@ -179,7 +209,7 @@ impl ResolvedContext {
         kept.extend(open.cloned());
         let gone: Vec<ResourceId> = self.entries.keys().filter(|id| !kept.contains(*id)).cloned().collect();
         for id in gone {
-            self.lose(&id);
+            self.drop_entry(&id);
         }
         self.pinned.retain(|id| kept.contains(id));
         !self.entries.is_empty()
@@ -196,7 +226,8 @@ impl ResolvedContext {
                 return;
             };
             self.pinned.remove(&victim);
-            self.lose(&victim);
+            self.drop_entry(&victim);
+            self.moved.remove(&victim);
         }
     }
 }

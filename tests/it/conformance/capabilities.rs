@@ -1,5 +1,6 @@
 //! What a platform declares works, and what it does not declare is not there. Telegram: buttons, edits, answers for one
-//! person, and reactions where the bot is an administrator and nowhere else. The console: none of them.
+//! person, names offered while somebody types, and reactions where the bot is an administrator and nowhere else. The console:
+//! none of them.
 
 use std::collections::BTreeSet;
 
@@ -59,10 +60,27 @@ async fn a_press_is_answered_by_its_card_and_does_not_wait_for_what_it_started()
     let process = stage.home.slow_process("napper");
     let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
     let told = stage.approve(BOB, &card).await;
-    assert_eq!((told.text.as_str(), told.show_alert), ("✓ Countersigned by Bob; being done.", false));
+    assert_eq!((told.text.as_str(), told.alone), ("✓ Countersigned by Bob; being done.", false));
     let stands = stage.state(&card).await;
     assert!(["approved", "executing"].contains(&stands.as_str()), "{stands}");
     assert!(lives(process.pid()));
+    refused_by_nobody(&stage);
+}
+
+#[tokio::test]
+async fn telegram_offers_names_to_whoever_types_them_in_any_chat() {
+    let stage = Stage::start().await;
+    // Each reading looks for the machine first, so that it is known then.
+    stage.ask(ANN, stage.ops, "load", "Processors").await;
+    let query = stage.fake.inline_query(TOM, "host");
+    let answer = stage.fake.inline_answer(&query).await;
+    assert!(
+        matches!(&answer.results[..], [host] if host["description"].to_string().starts_with("\"host: ")),
+        "{answer:?}"
+    );
+    assert!(answer.personal && answer.cache_time_s.is_some_and(|seconds| seconds < 10), "{answer:?}");
+    stage.fake.choose(TOM, stage.ops, &query, "0");
+    stage.ask(TOM, stage.ops, "load", "Processors").await;
     refused_by_nobody(&stage);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use countersign_core::port::{Adapter as _, Admission, BoxFuture, Condition, Ended, Ingress, Touch};
+use countersign_core::port::{Adapter as _, Admission, Asked, BoxFuture, Condition, Ended, Ingress, Suggestion, Touch};
 use countersign_core::signal::{Payload, Signal, SignalId};
 use countersign_telegram_fake::ChatId;
 use tokio::sync::{oneshot, watch};
@@ -15,6 +15,9 @@ use crate::Telegram;
 struct Seen {
     signals: Vec<Signal>,
     touches: Vec<Touch>,
+    asked: Vec<Asked>,
+    /// What is offered to everybody.
+    offers: Vec<Suggestion>,
     conditions: Vec<Condition>,
     /// What is answered next; accepted where nothing is said.
     next: VecDeque<Result<Admission, String>>,
@@ -38,6 +41,13 @@ impl Desk {
         Self::saying(Vec::new())
     }
 
+    /// Offers these to whoever types.
+    pub(super) fn offering(offers: Vec<Suggestion>) -> Self {
+        let desk = Self::new();
+        desk.with(|seen| seen.offers = offers);
+        desk
+    }
+
     fn with<T>(&self, act: impl FnOnce(&mut Seen) -> T) -> T {
         let done = act(&mut self.seen.lock().expect("nobody panics while holding it"));
         self.bell.send_replace(());
@@ -57,6 +67,10 @@ impl Desk {
 
     pub(super) fn touches(&self) -> Vec<Touch> {
         self.seen.lock().expect("nobody panics while holding it").touches.clone()
+    }
+
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        self.seen.lock().expect("nobody panics while holding it").asked.clone()
     }
 
     pub(super) fn conditions(&self) -> Vec<Condition> {
@@ -101,6 +115,13 @@ impl Ingress for Desk {
 
     fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
         Box::pin(async move { self.answer(&touch.event.to_string(), |seen| seen.touches.push(touch)) })
+    }
+
+    fn suggest(&self, asked: &Asked) -> Vec<Suggestion> {
+        self.with(|seen| {
+            seen.asked.push(asked.clone());
+            seen.offers.clone()
+        })
     }
 
     fn report(&self, condition: Condition) {

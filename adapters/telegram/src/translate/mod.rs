@@ -3,11 +3,12 @@
 
 mod actor;
 mod address;
+mod inline;
 mod message;
 mod place;
 mod touch;
 
-use countersign_core::port::Touch;
+use countersign_core::port::{Asked, Touch};
 use countersign_core::signal::{AccountId, Platform, Signal};
 use teloxide::types::{Update, UpdateKind};
 
@@ -42,6 +43,13 @@ pub(crate) enum Heard {
         /// The press that Telegram waits to be answered, by its id.
         callback: Option<String>,
     },
+    /// Somebody types in some chat, after the bot's name, and is offered what they may mean.
+    Asked {
+        /// What.
+        asked: Asked,
+        /// The query that Telegram waits to be answered, by its id.
+        query: String,
+    },
     /// A press that says nothing to us and must be answered all the same.
     Stray(String),
     /// Nothing for us.
@@ -54,6 +62,7 @@ pub(crate) fn update(update: &Update, me: &Me, commands: &[String]) -> Heard {
         UpdateKind::Message(message) => message::said(message, me, commands).map_or(Heard::Nothing, Heard::Said),
         UpdateKind::EditedMessage(message) => message::edited(message, me).map_or(Heard::Nothing, Heard::Said),
         UpdateKind::CallbackQuery(query) => touch::pressed(query, me),
+        UpdateKind::InlineQuery(query) => inline::asked(query, me),
         UpdateKind::MessageReaction(reaction) => touch::reacted(update.id.0, reaction, me),
         _ => Heard::Nothing,
     }

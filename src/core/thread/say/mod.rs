@@ -21,16 +21,15 @@ use crate::answer;
 use crate::approval::Desk;
 use crate::envelope::Envelope;
 use crate::gate::{Judged, Refusal};
-use crate::port::{Block, Choice, Right, TableColumn};
+use crate::port::{Block, Choice, TableColumn};
 use crate::resource::Resource;
 use crate::route::{OwnCommand, Route, Suggested};
 use crate::secrets::Mask;
 use crate::signal::{QuestionId, Signal};
 use crate::text;
-use crate::tool::ToolKind;
 
 use crate::thread::Entity;
-use crate::thread::prefetch::{Mention, brief, mentions, seen};
+use crate::thread::prefetch::{Mention, brief, may_see, mentions, seen};
 use crate::thread::request::Request;
 use crate::thread::state::Turn;
 
@@ -286,11 +285,8 @@ fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
             found = fuzzy;
         }
     }
-    let found = seen(found, &turn.state.resolved, |resource| {
-        let on = Some(resource.id.clone());
-        let right = Right::Request { kind: ToolKind::Read, tool: None, on, labels: resource.labels() };
-        turn.env.rights.may(&request.signal.asker(), &right)
-    });
+    let asker = request.signal.asker();
+    let found = seen(found, &turn.state.resolved, |resource| may_see(turn.env.rights, &asker, resource));
     let text = brief(&found, &turn.state.resolved, &turn.state.knowledge);
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(text.trim_end())) }]
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::chat::{ChatId, Document};
 use crate::refusal::Refusal;
@@ -36,6 +36,13 @@ impl Params {
             params.add_form(&body);
         }
         Ok(params)
+    }
+
+    /// The fields of an object inside a parameter, read as strictly.
+    pub(crate) fn inside(fields: &Map<String, Value>) -> Self {
+        let values = fields.iter().filter(|(_, value)| !value.is_null());
+        let values = values.map(|(name, value)| (name.clone(), value.clone())).collect();
+        Self { values, files: BTreeMap::new(), typed: true }
     }
 
     fn add_form(&mut self, form: &[u8]) {

@@ -8,7 +8,7 @@ use crate::entities::{Entity, EntityKind, Formatted, units};
 use crate::people::{ANONYMOUS_ADMIN, CHANNEL_BOT};
 use crate::server::Fake;
 use crate::state::{Question, State};
-use crate::{BOT, json, reactions};
+use crate::{BOT, json, methods, reactions};
 
 /// What cannot be done, as a sentence.
 type Played<T> = Result<T, String>;
@@ -28,6 +28,8 @@ pub struct Say {
     forwarded: Option<Origin>,
     sender_chat: Option<ChatId>,
     document: Option<Document>,
+    /// As the bot marked it, where it is one of its results.
+    marked: Option<Formatted>,
 }
 
 impl Say {
@@ -45,6 +47,7 @@ impl Say {
             forwarded: None,
             sender_chat: None,
             document: None,
+            marked: None,
         }
     }
 
@@ -96,6 +99,9 @@ impl Say {
     }
 
     fn formatted(&self) -> Played<Formatted> {
+        if let Some(marked) = &self.marked {
+            return Ok(marked.clone());
+        }
         let mark = |(user, name): &(i64, String)| {
             let at = self.text.find(name).ok_or_else(|| format!("`{name}` does not stand in `{}`", self.text))?;
             let offset = units(self.text.get(..at).unwrap_or_default());
@@ -237,6 +243,9 @@ fn acting(state: &State, actor: i64) -> Played<(&'static str, Value)> {
 }
 
 fn inline_query(state: &mut State, user: i64, text: &str) -> Played<String> {
+    if !state.inline_mode {
+        return Err("inline mode is off, so that the bot is not asked: see Fake::set_inline".to_owned());
+    }
     let query = state.question_id();
     let from = state.users.get(&user).ok_or_else(|| format!("there is no user {user}"))?;
     let body = json!({ "id": query, "from": json::user(from), "query": text, "offset": "" });
@@ -250,8 +259,9 @@ fn choose(state: &mut State, user: i64, chat: ChatId, query: &str, result: &str)
     let answer = answer.ok_or_else(|| format!("the inline query {query} was not answered"))?;
     let chosen = answer.results.iter().find(|offered| offered["id"] == result);
     let chosen = chosen.ok_or_else(|| format!("the inline query {query} has no result `{result}`"))?;
-    let text = chosen["input_message_content"]["message_text"].as_str().unwrap_or_default().to_owned();
-    say(state, Say::new(user, chat, &text).via_bot(BOT))
+    let marked = methods::content(chosen).map_err(|refusal| format!("the result is none: {refusal:?}"))?;
+    let said = Say { marked: Some(marked), ..Say::new(user, chat, "") };
+    say(state, said.via_bot(BOT))
 }
 
 /// What a script comes to, or the end of the test with the reason.
@@ -337,7 +347,12 @@ impl Fake {
     /// Somebody types `@bot text` in any chat; the query's id.
     #[track_caller]
     pub fn inline_query(&self, user: i64, text: &str) -> String {
-        played(self.shared().change(|state| inline_query(state, user, text)))
+        played(self.try_inline_query(user, text))
+    }
+
+    /// As [`Fake::inline_query`], with the reason where it cannot be done.
+    pub fn try_inline_query(&self, user: i64, text: &str) -> Result<String, String> {
+        self.shared().change(|state| inline_query(state, user, text))
     }
 
     /// Somebody takes one of the results, which is then their message, by way of the bot; its id.

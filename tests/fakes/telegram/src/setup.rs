@@ -75,6 +75,11 @@ impl Fake {
         self.shared().change(|state| state.set_bot_role(chat, role));
     }
 
+    /// Turns inline mode on, as it is, or off, as it is at `@BotFather` until somebody turns it on.
+    pub fn set_inline(&self, on: bool) {
+        self.shared().change(|state| state.inline_mode = on);
+    }
+
     /// What a person is in a chat, for `getChatMember`. Whoever says something is a member without this.
     pub fn set_role(&self, chat: ChatId, user: i64, role: Role) {
         let done = self

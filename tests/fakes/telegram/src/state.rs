@@ -76,6 +76,8 @@ pub(crate) struct State {
     pub(crate) clock: Clock,
     /// Whether a bot that is no administrator gets only what concerns it.
     pub(crate) privacy: bool,
+    /// Whether the bot is asked what to offer to people who type its name.
+    pub(crate) inline_mode: bool,
     pub(crate) started: Instant,
     questions: u64,
     groups: i64,
@@ -95,6 +97,7 @@ impl State {
             log: Vec::new(),
             clock: Clock::default(),
             privacy: false,
+            inline_mode: true,
             started: Instant::now(),
             questions: 0,
             groups: 0,

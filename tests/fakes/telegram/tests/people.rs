@@ -118,22 +118,36 @@ async fn an_inline_query_is_answered_once_and_a_result_becomes_a_message() {
     let fake = Fake::start().await;
     let (bot, carol) = (Bot::new(&fake), fake.user(11, "Carol"));
     let ops = fake.group("ops");
-    let query = fake.inline_query(carol, "web");
-    assert_eq!(bot.updates().await[0]["inline_query"]["query"], "web");
+    let query = fake.inline_query(carol, "gate");
+    assert_eq!(bot.updates().await[0]["inline_query"]["query"], "gate");
     let article = |id: &str| json!({ "type": "article", "id": id, "title": id, "input_message_content": { "message_text": format!("@@{id}") } });
     let answer =
         |results: Vec<serde_json::Value>| json!({ "inline_query_id": query, "results": results, "is_personal": true });
-    let twice = answer(vec![article("web-1"), article("web-1")]);
+    let twice = answer(vec![article("gateway-1"), article("gateway-1")]);
     assert_eq!(bot.refused("answerInlineQuery", twice).await.1, "Bad Request: RESULT_ID_DUPLICATE");
     let many = answer((0..51).map(|at| article(&at.to_string())).collect());
     assert_eq!(bot.refused("answerInlineQuery", many).await.1, "Bad Request: RESULTS_TOO_MUCH");
-    let good = answer(vec![article("web-1"), article("web-2")]);
+    let long = answer(vec![article(&"x".repeat(65))]);
+    assert_eq!(bot.refused("answerInlineQuery", long).await.1, "Bad Request: RESULT_ID_INVALID");
+    let unknown = json!({ "type": "article", "id": "1", "title": "t", "input_message_content": { "message_text": "x", "text": "x" } });
+    let refused = bot.refused("answerInlineQuery", answer(vec![unknown])).await.1;
+    assert_eq!(refused, "Bad Request: unknown parameter \"text\"");
+    let mut second = article("gateway-2");
+    second["input_message_content"]["entities"] = json!([{ "type": "code", "offset": 0, "length": 11 }]);
+    let good = answer(vec![article("gateway-1"), second]);
     bot.call("answerInlineQuery", good.clone()).await;
     assert_eq!(fake.inline_answer(&query).await.results.len(), 2);
     assert_eq!(bot.refused("answerInlineQuery", good).await.0, 400);
-    fake.choose(carol, ops, &query, "web-2");
+    fake.choose(carol, ops, &query, "gateway-2");
     let message = &bot.updates().await[1]["message"];
-    assert_eq!((&message["text"], &message["via_bot"]["id"]), (&json!("@@web-2"), &json!(BOT)));
+    assert_eq!((&message["text"], &message["via_bot"]["id"]), (&json!("@@gateway-2"), &json!(BOT)));
+    assert_eq!(message["entities"], json!([{ "type": "code", "offset": 0, "length": 11 }]), "nobody is mentioned");
+    fake.choose(carol, ops, &query, "gateway-1");
+    assert_eq!(bot.updates().await[2]["message"]["entities"][0]["type"], "mention");
+    fake.set_inline(false);
+    let why = "inline mode is off, so that the bot is not asked: see Fake::set_inline".to_owned();
+    assert_eq!(fake.try_inline_query(carol, "gate"), Err(why));
+    assert_eq!(bot.call("getMe", json!({})).await["supports_inline_queries"], false);
 }
 
 #[tokio::test]

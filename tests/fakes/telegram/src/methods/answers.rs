@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::entities::units;
+use super::reply;
+use super::send::TEXT_UNITS_MAX;
+use crate::entities::{Formatted, units};
 use crate::look::{CallbackAnswer, InlineAnswer};
 use crate::params::Params;
 use crate::refusal::{Answer, Refusal};
@@ -13,6 +15,21 @@ use crate::state::{Question, State};
 pub(super) const CALLBACK: &[&str] = &["callback_query_id", "text", "show_alert", "url", "cache_time"];
 pub(super) const INLINE: &[&str] =
     &["inline_query_id", "results", "cache_time", "is_personal", "next_offset", "button"];
+
+/// What an article and its text may have (Bot API, `InlineQueryResultArticle`, `InputTextMessageContent`).
+const ARTICLE: &[&str] = &[
+    "type",
+    "id",
+    "title",
+    "input_message_content",
+    "reply_markup",
+    "url",
+    "description",
+    "thumbnail_url",
+    "thumbnail_width",
+    "thumbnail_height",
+];
+const CONTENT: &[&str] = &["message_text", "parse_mode", "entities", "link_preview_options"];
 
 /// UTF-16 units of a notice (Bot API, `answerCallbackQuery`).
 const NOTICE_UNITS_MAX: usize = 200;
@@ -63,7 +80,6 @@ pub(super) fn inline(state: &mut State, params: &Params) -> Answer {
 }
 
 fn check_result(result: &Value) -> Result<(), Refusal> {
-    let wrong = |why: &str| Refusal::bad(format!("can't parse inline query result: {why}"));
     let text = |name: &str| result.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let id = text("id").ok_or_else(|| wrong("can't find field \"id\""))?;
     if id.len() > RESULT_ID_BYTES_MAX {
@@ -73,10 +89,20 @@ fn check_result(result: &Value) -> Result<(), Refusal> {
         return Err(wrong("the fake knows results of type article"));
     }
     text("title").ok_or_else(|| wrong("can't find field \"title\""))?;
-    let content = result.get("input_message_content").and_then(|content| content.get("message_text"));
-    match content.and_then(Value::as_str) {
-        Some(text) if !text.is_empty() => Ok(()),
-        Some(_) => Err(Refusal::bad("message text is empty")),
-        None => Err(wrong("input message content is not specified")),
-    }
+    Params::inside(result.as_object().ok_or_else(|| wrong("expected an Object"))?).only(ARTICLE)?;
+    content(result).map(drop)
+}
+
+/// The message that a result becomes when it is chosen.
+pub(crate) fn content(result: &Value) -> Result<Formatted, Refusal> {
+    let content = result.get("input_message_content").and_then(Value::as_object);
+    let content = Params::inside(content.ok_or_else(|| wrong("input message content is not specified"))?);
+    content.only(CONTENT)?;
+    let text = reply::text(&content, "message_text", "entities")?;
+    let text = text.ok_or_else(|| Refusal::bad("message text is empty"))?.formatted;
+    if units(&text.text) > TEXT_UNITS_MAX { Err(Refusal::bad("MESSAGE_TOO_LONG")) } else { Ok(text) }
+}
+
+fn wrong(why: &str) -> Refusal {
+    Refusal::bad(format!("can't parse inline query result: {why}"))
 }

@@ -23,7 +23,7 @@ pub(super) fn get_me(state: &mut State, _: &Params) -> Answer {
     for (what, can) in [
         ("can_join_groups", true),
         ("can_read_all_group_messages", !state.privacy),
-        ("supports_inline_queries", true),
+        ("supports_inline_queries", state.inline_mode),
         ("can_connect_to_business", false),
         ("has_main_web_app", false),
     ] {

@@ -8,6 +8,7 @@ mod reply;
 mod send;
 pub(crate) mod updates;
 
+pub(crate) use answers::content;
 pub(crate) use chats::open_topic;
 
 use crate::params::Params;
