@@ -87,7 +87,7 @@ impl Engine {
         let Some(event) = signal.follows.clone() else { return Ok(()) };
         let mut thread = self.store.thread_of_message(&signal.thread, &event).await?;
         if thread.is_none() {
-            self.outbox.landed_near(&signal.thread).await;
+            self.outbox.landed_near(&signal.thread, self.clock.mono()).await;
             thread = self.store.thread_of_message(&signal.thread, &event).await?;
         }
         if let Some(thread) = thread {
@@ -101,6 +101,10 @@ impl Engine {
         // It may have begun to stop while the thread was looked for.
         if self.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
+        }
+        // Before it counts: what a platform tells twice uses up nobody's limit, nor the one time that a limit is told.
+        if self.store.is_known(&signal).await? {
+            return Ok(Admission::Duplicate);
         }
         let place = match self.within_limits(&mut signal) {
             Ok(place) => place,

@@ -29,7 +29,7 @@ impl Engine {
         if let Some(post) = self.store.touched_message(near, event).await? {
             return Ok(Some(post));
         }
-        self.outbox.landed_near(near).await;
+        self.outbox.landed_near(near, self.clock.mono()).await;
         self.store.touched_message(near, event).await
     }
 

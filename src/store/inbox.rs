@@ -61,6 +61,14 @@ impl Store {
         Ok(true)
     }
 
+    /// Whether an event with this id was stored. Reads.
+    pub async fn is_known(&self, signal: &Signal) -> Result<bool, StoreError> {
+        let sql = "SELECT id FROM inbox WHERE platform = $1 AND account = $2 AND event = $3";
+        let known = sqlx::query(sql).bind(signal.thread.platform.as_str()).bind(signal.thread.account.as_str());
+        let known = known.bind(signal.event.as_str()).fetch_optional(&self.read).await;
+        Ok(known.map_err(StoreError::while_doing("looking for a message"))?.is_some())
+    }
+
     /// Counts one more attempt at a signal and returns how many there were. Writes, one commit.
     ///
     /// What it is for is a signal that kills the process each time: the count must be stored before the attempt. A

@@ -57,11 +57,13 @@ impl Store {
         self.one_near(sqlx::query(sql), near, post).await?.as_ref().map(touched).transpose()
     }
 
-    /// The message of which this event is a part, only where it is in the same conversation as `near`. Reads.
+    /// The message of which this event is the last part, only where it is in the same conversation as `near`: who reacts to
+    /// an earlier part may not have seen all of it. Reads.
     pub async fn touched_message(&self, near: &ThreadKey, event: &EventId) -> Result<Option<TouchedPost>, StoreError> {
         let sql = "SELECT o.id, o.body, t.platform, t.account, t.space, t.conversation, t.root FROM messages AS m \
                    JOIN outbox AS o ON o.id = m.post JOIN threads AS t ON t.id = o.thread \
-                   WHERE m.platform = $1 AND m.account = $2 AND m.event = $3 AND t.conversation = $4";
+                   WHERE m.platform = $1 AND m.account = $2 AND m.event = $3 AND t.conversation = $4 \
+                   AND NOT EXISTS (SELECT 1 FROM messages AS l WHERE l.post = m.post AND l.part > m.part)";
         self.one_near(sqlx::query(sql), near, event.as_str()).await?.as_ref().map(touched).transpose()
     }
 

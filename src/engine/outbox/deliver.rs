@@ -25,6 +25,8 @@ use crate::telemetry;
 /// How long to wait before a message is tried again, where the platform does not say: doubling up to the second.
 const AGAIN_FIRST_MS: u64 = 500;
 const AGAIN_LAST_MS: u64 = 60_000;
+/// How often a message is tried again of which it is not known whether it came through: each may be one copy more.
+const IN_DOUBT_MAX: u32 = 5;
 /// How long to wait where a message could not be claimed.
 const TROUBLE_MS: u64 = 1_000;
 /// How often a bot that stops looks whether its requests have ended.
@@ -98,7 +100,7 @@ impl Engine {
             }
         }
         let (settled, wait_ms) = match self.deliver(&sending.post).await {
-            Ok(delivery) => settled(delivery, sending.post.attempts),
+            Ok(delivery) => settled(delivery, &sending.post),
             Err(error) => (Settled::Failed { error }, 0),
         };
         count(&sending.post, &settled);
@@ -108,6 +110,7 @@ impl Engine {
         sending.post.attempts = sending.post.attempts.saturating_add(1);
         if let Settled::Again { repeat, .. } = settled {
             sending.post.repeat |= repeat;
+            sending.post.in_doubt = sending.post.in_doubt.saturating_add(u32::from(repeat));
             let now = self.clock.mono();
             return self.outbox.again(sending, Mono(now.0.saturating_add(wait_ms)), now);
         }
@@ -223,7 +226,7 @@ fn count(post: &Post, settled: &Settled) {
 }
 
 /// What is recorded of a delivery, and how many milliseconds to wait where it is tried again.
-fn settled(delivery: Delivery, attempts: u32) -> (Settled, u64) {
+fn settled(delivery: Delivery, post: &Post) -> (Settled, u64) {
     let again = |ms: u64, repeat: bool, error: String| {
         let not_before = Wall(wall_now().0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         (Settled::Again { not_before, repeat, error }, ms)
@@ -231,8 +234,49 @@ fn settled(delivery: Delivery, attempts: u32) -> (Settled, u64) {
     match delivery {
         Delivery::Sent(parts) => (Settled::Sent { platform_ids: parts.iter().map(ToString::to_string).collect() }, 0),
         Delivery::RetryAfter(ms) => again(ms, false, "the platform asks to wait".to_owned()),
-        Delivery::Retryable(error) => again(backoff_ms(attempts), false, error),
-        Delivery::Ambiguous(error) => again(backoff_ms(attempts), true, error),
+        Delivery::Retryable(error) => again(backoff_ms(post.attempts), false, error),
+        // Everybody has it by now, or nobody ever will.
+        Delivery::Ambiguous(error) if post.in_doubt >= IN_DOUBT_MAX => {
+            (Settled::Failed { error: format!("given up, with as many copies out as attempts, or none: {error}") }, 0)
+        }
+        Delivery::Ambiguous(error) => again(backoff_ms(post.attempts), true, error),
         Delivery::Permanent(error) | Delivery::Unauthorized(error) => (Settled::Failed { error }, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::port::Lane;
+    use countersign_core::signal::SignalId;
+    use countersign_core::testkit::thread_key;
+
+    use super::*;
+
+    #[test]
+    fn what_may_have_come_through_so_often_is_not_said_again_and_what_cannot_have_is() {
+        let (lost, down) = (Delivery::Ambiguous("lost".to_owned()), Delivery::Retryable("down".to_owned()));
+        let after = |delivery: &Delivery, in_doubt| {
+            let (id, signal, to) = ("p".to_owned(), SignalId::new("s"), thread_key("main"));
+            let body = String::new();
+            let post = Post {
+                id,
+                signal,
+                anchor: None,
+                to,
+                lane: Lane::Answer,
+                body,
+                plan: None,
+                attempts: 9,
+                repeat: true,
+                in_doubt,
+            };
+            settled(delivery.clone(), &post).0
+        };
+        for in_doubt in 0..5 {
+            assert!(matches!(after(&lost, in_doubt), Settled::Again { repeat: true, .. }), "{in_doubt}");
+        }
+        assert!(matches!(after(&lost, 5), Settled::Failed { .. }));
+        assert!(matches!(after(&down, 5), Settled::Again { repeat: false, .. }));
+        assert!(matches!(after(&Delivery::RetryAfter(1), 5), Settled::Again { repeat: false, .. }));
     }
 }

@@ -24,7 +24,7 @@ use crate::store::{NewPost, StoredPost};
 use cards::Keeper;
 use live::Shows;
 use owed::Owed;
-use pace::{Paces, room};
+use pace::{Paces, Room, room};
 use queue::{Queue, Sending};
 
 pub(super) use queue::Post;
@@ -40,6 +40,8 @@ pub(super) struct Outbox {
     woken: Notify,
     /// Something is out, or was not taken.
     landed: watch::Sender<()>,
+    /// Where it was waited for in vain, and until when nobody waits there again.
+    in_vain: Mutex<BTreeMap<(Platform, Room), u64>>,
     cards: Keeper,
     shows: Shows,
 }
@@ -83,14 +85,22 @@ impl Outbox {
         self.shows.end(signal);
     }
 
-    /// Resolves when nothing is on its way to the conversation of this thread, and after some seconds in any case. Somebody
-    /// may answer a message before it is stored what the platform calls it.
-    pub(super) async fn landed_near(&self, near: &ThreadKey) {
+    /// Resolves when nothing is on its way to the conversation of this thread, and after a second in any case. Somebody may
+    /// answer a message before it is stored what the platform calls it. Where a wait was in vain nobody waits for a while:
+    /// whoever hears on the platform hears nothing else meanwhile.
+    pub(super) async fn landed_near(&self, near: &ThreadKey, now: Mono) {
+        let here = (near.platform.clone(), room(near));
+        if self.in_vain().get(&here).is_some_and(|until| *until > now.0) {
+            return;
+        }
         let mut landed = self.landed.subscribe();
         let is_sending = || self.lock().of(&near.platform).queue.is_sending_near(near);
         let all_landed = async { while is_sending() && landed.changed().await.is_ok() {} };
-        // Whoever waits longer answers something else.
-        let _is_over = tokio::time::timeout(LANDED_MAX, all_landed).await;
+        if tokio::time::timeout(LANDED_MAX, all_landed).await.is_err() {
+            let mut in_vain = self.in_vain();
+            in_vain.retain(|_, until| *until > now.0);
+            in_vain.insert(here, now.0.saturating_add(IN_VAIN_MS));
+        }
     }
 
     /// Whether somebody waits for that.
@@ -152,6 +162,10 @@ impl Outbox {
         desk.paces.take_spare(&room(thread), pace, now.0).map_err(|wait| Mono(wait.until()))
     }
 
+    fn in_vain(&self) -> MutexGuard<'_, BTreeMap<(Platform, Room), u64>> {
+        self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Desks> {
         self.desks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,8 +174,10 @@ impl Outbox {
 /// When what may wait asks again, where messages wait.
 const BUSY_MS: u64 = 200;
 
-/// How long an answer to an unknown message waits for what is on its way: a call takes less, unless it is lost.
-const LANDED_MAX: Duration = Duration::from_secs(5);
+/// How long an answer to an unknown message waits for what is on its way: a call takes less, unless the connection is slow.
+const LANDED_MAX: Duration = Duration::from_secs(1);
+/// For how long nobody waits where that was in vain.
+const IN_VAIN_MS: u64 = 60_000;
 
 impl Desks {
     fn of(&mut self, platform: &Platform) -> &mut Desk {
@@ -177,7 +193,7 @@ impl Post {
     pub(super) fn new(post: NewPost, signal: &Signal) -> Self {
         let NewPost { id, to, lane, body, plan, .. } = post;
         let anchor = (!signal.actor.is_ourselves()).then(|| signal.event.clone());
-        Self { id, signal: signal.id.clone(), anchor, to, lane, body, plan, attempts: 0, repeat: false }
+        Self { id, signal: signal.id.clone(), anchor, to, lane, body, plan, attempts: 0, repeat: false, in_doubt: 0 }
     }
 }
 
@@ -186,6 +202,6 @@ impl From<StoredPost> for Post {
         let StoredPost { id, signal, to, lane, body, attempts, repeat, plan, event, .. } = stored;
         // What the engine says of its own accord answers nothing that anybody could see.
         let ours = event.as_str().strip_prefix(OURSELVES).is_some_and(|rest| rest.starts_with('/'));
-        Self { id, signal, anchor: (!ours).then_some(event), to, lane, body, plan, attempts, repeat }
+        Self { id, signal, anchor: (!ours).then_some(event), to, lane, body, plan, attempts, repeat, in_doubt: 0 }
     }
 }

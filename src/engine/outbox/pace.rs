@@ -1,7 +1,7 @@
 //! How fast a platform lets us talk, kept before it has to say so: a bucket over all rooms, a bucket and a minute for each
 //! room, and rooms that it asked to leave alone. Pure; the time is an argument, in milliseconds of one clock.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use countersign_core::port::Pace;
 use countersign_core::signal::{AccountId, ConversationId, SpaceId, ThreadKey};
@@ -14,8 +14,12 @@ const ROOM_BURST: u32 = 3;
 const MARGIN_PERCENT: u64 = 105;
 /// A minute, and a second for what is on its way.
 const MINUTE_MS: u64 = 61_000;
-/// So many different rooms were refused one after the other: then it is not the rooms.
+/// So many different rooms were refused shortly one after the other: then it is not the rooms.
 const REFUSED_MAX: usize = 3;
+/// What is shortly.
+const REFUSED_WITHIN_MS: u64 = 2_000;
+/// The longest time for which all rooms are held because of some. If it really is all of them, the next refusals say so.
+const ALL_HELD_MS: u64 = 30_000;
 /// The most rooms that are remembered beside those that are not free.
 const ROOMS_MAX: usize = 4_096;
 
@@ -51,8 +55,8 @@ pub(super) struct Paces {
     all: Bucket,
     held_until: u64,
     rooms: BTreeMap<Room, Steps>,
-    /// Rooms that were told to wait since something was taken.
-    refused: BTreeSet<Room>,
+    /// Rooms that were told to wait since something was taken, and when.
+    refused: BTreeMap<Room, u64>,
 }
 
 /// What left a room lately.
@@ -91,17 +95,18 @@ impl Paces {
     }
 
     /// The platform asked to leave this room alone for so many milliseconds. Where it says so of one room after the other
-    /// it means all of them.
+    /// it means all of them; for how long is then a guess, since each room may have had a reason of its own.
     pub(super) fn was_refused(&mut self, room: &Room, pace: &Pace, ms: u64, now: u64) {
         let until = now.saturating_add(ms);
         let steps = self.rooms.entry(room.clone()).or_default();
         steps.held_until = steps.held_until.max(until);
         // One message then, and no burst: the next refusal would be longer.
         steps.bucket.empty_but_one(until, pace.room_per_second, ROOM_BURST);
-        self.refused.insert(room.clone());
+        self.refused.retain(|_, at| at.saturating_add(REFUSED_WITHIN_MS) > now);
+        self.refused.insert(room.clone(), now);
         if self.refused.len() >= REFUSED_MAX {
             self.refused.clear();
-            self.held_until = self.held_until.max(until);
+            self.held_until = self.held_until.max(until.min(now.saturating_add(ALL_HELD_MS)));
         }
     }
 
@@ -246,6 +251,22 @@ mod tests {
         assert_eq!(paces.take(&place(5), &CHAT, 6_000), Ok(()));
         paces.was_refused(&place(5), &CHAT, 5_000, 6_000);
         assert_eq!(paces.take(&place(6), &CHAT, 6_000), Err(Wait::Platform(11_000)));
+    }
+
+    #[test]
+    fn rooms_that_are_refused_for_hours_or_now_and_then_do_not_silence_the_others() {
+        let mut paces = Paces::default();
+        for n in 1..=3 {
+            paces.was_refused(&place(n), &CHAT, 3_600_000, 100);
+        }
+        assert_eq!(paces.take(&place(9), &CHAT, 100), Err(Wait::Platform(30_100)));
+        assert_eq!(paces.take(&place(9), &CHAT, 30_100), Ok(()));
+        assert_eq!(paces.take(&place(1), &CHAT, 30_100), Err(Wait::Room(3_600_100)), "each room as long as it was told");
+        let mut paces = Paces::default();
+        for n in 1..=5 {
+            paces.was_refused(&place(n), &CHAT, 3_600_000, u64::from(n) * 2_000);
+        }
+        assert_eq!(paces.take(&place(9), &CHAT, 10_000), Ok(()));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub(in crate::engine) struct Post {
     pub attempts: u32,
     /// An earlier attempt may have come through.
     pub repeat: bool,
+    /// How many of this process's attempts may have.
+    pub in_doubt: u32,
 }
 
 /// A message on its way, and its place, which it takes again where it has to be sent once more.

@@ -47,6 +47,20 @@ async fn a_flood_is_told_once_and_the_rest_is_not_even_stored() {
 }
 
 #[tokio::test]
+async fn what_a_platform_tells_again_uses_up_no_limit_and_is_not_told_to_anybody() {
+    let mut bench = start("person.burst = 2\nperson.per_minute = 1", (8, 1000));
+    for _ in 0..4 {
+        bench.say_as("same", "main", "ann", "load").await;
+    }
+    assert!(matches!(bench.say("main", "ann", "load").await, Admission::Accepted(_)), "there is room for a second one");
+    bench.say("main", "ann", "load").await;
+    let load = "The load is 0.5.\n";
+    assert_eq!([bench.next().await.0, bench.next().await.0], [load, load]);
+    assert!(bench.next().await.0.contains("That was too fast"), "the third is told");
+    bench.end().await;
+}
+
+#[tokio::test]
 async fn what_was_refused_is_not_run_by_the_next_process() {
     let rates = "person.burst = 1\nperson.per_minute = 1";
     let mut bench = start(rates, (8, 1000));

@@ -55,6 +55,8 @@ async fn what_was_delivered_is_found_by_every_part_and_only_in_its_room(bed: Bed
     assert_eq!(bed.store.touched_message(&elsewhere(), &part).await.expect("readable"), None);
     assert!(bed.store.touched_post(&near, "p-1").await.expect("readable").is_some());
     assert_eq!(bed.store.touched_post(&elsewhere(), "p-1").await.expect("readable"), None);
+    let first = EventId::new("m-1");
+    assert_eq!(bed.store.touched_message(&near, &first).await.expect("readable"), None, "it is not all of the message");
     let heard = EventId::new("event of s-1");
     assert_eq!(bed.store.touched_message(&near, &heard).await.expect("readable"), None, "it is not ours");
 }
