@@ -90,20 +90,20 @@ impl Line {
 
 impl Standing {
     fn wait(&mut self, rank: Rank, whose: Option<&ThreadKey>) -> oneshot::Receiver<Turn> {
-        let (caller, called) = oneshot::channel();
+        let (call, called) = oneshot::channel();
         self.count = self.count.saturating_add(1);
         let last = whose.map_or(0, |thread| self.served.next(thread));
-        self.waiting.insert((rank, last, self.count), (whose.cloned(), caller));
+        self.waiting.insert((rank, last, self.count), (whose.cloned(), call));
         called
     }
 
     fn call(&mut self) -> Option<oneshot::Sender<Turn>> {
-        let Some((_, (whose, caller))) = self.waiting.pop_first() else {
+        let Some((_, (whose, call))) = self.waiting.pop_first() else {
             self.free = self.free.saturating_add(1);
             return None;
         };
         self.serve(whose.as_ref());
-        Some(caller)
+        Some(call)
     }
 
     fn serve(&mut self, whose: Option<&ThreadKey>) {

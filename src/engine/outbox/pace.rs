@@ -261,7 +261,11 @@ mod tests {
         }
         assert_eq!(paces.take(&place(9), &CHAT, 100), Err(Wait::Platform(30_100)));
         assert_eq!(paces.take(&place(9), &CHAT, 30_100), Ok(()));
-        assert_eq!(paces.take(&place(1), &CHAT, 30_100), Err(Wait::Room(3_600_100)), "each room as long as it was told");
+        assert_eq!(
+            paces.take(&place(1), &CHAT, 30_100),
+            Err(Wait::Room(3_600_100)),
+            "each room as long as it was told"
+        );
         let mut paces = Paces::default();
         for n in 1..=5 {
             paces.was_refused(&place(n), &CHAT, 3_600_000, u64::from(n) * 2_000);

@@ -17,7 +17,18 @@ fn post(name: &str, lane: Lane) -> Post {
     let room = ConversationId::new(parts.next().unwrap_or_default());
     let to = ThreadKey { conversation: room, ..thread_key(parts.next().unwrap_or_default()) };
     let (id, signal) = (name.to_owned(), SignalId::new(name));
-    Post { id, signal, anchor: None, to, lane, body: String::new(), plan: None, attempts: 0, repeat: false, in_doubt: 0 }
+    Post {
+        id,
+        signal,
+        anchor: None,
+        to,
+        lane,
+        body: String::new(),
+        plan: None,
+        attempts: 0,
+        repeat: false,
+        in_doubt: 0,
+    }
 }
 
 #[derive(Default)]
