@@ -176,6 +176,31 @@ async fn trouble_is_reported_and_outlived() {
 }
 
 #[tokio::test]
+async fn what_stands_before_telegram_ends_nothing() {
+    let (fake, ann) = scene().await;
+    let mine = fake.private(ann);
+    for (code, method) in [(401, "getMe"), (404, "getMe"), (404, "getUpdates"), (409, "getUpdates")] {
+        fake.fault(Fault::gateway(code).on(method).next(1));
+    }
+    let (telegram, desk) = (Arc::new(adapter(&fake)), Desk::new());
+    let hearing = Hearing::start(&telegram, &desk);
+    fake.say(Say::new(ann, mine, "hello?"));
+    desk.until("it is heard after all", |desk| desk.texts() == ["hello?"]).await;
+    let conditions = desk.conditions();
+    let troubles = conditions.iter().filter_map(|condition| match condition {
+        Condition::Trouble { what, .. } => Some(what.as_str()),
+        Condition::Hearing => None,
+    });
+    insta::assert_snapshot!(troubles.collect::<Vec<_>>().join("\n"), @r"
+    something before Telegram answers 401: Unauthorized
+    something before Telegram answers 404: Not Found
+    something before Telegram answers 404: Not Found
+    something before Telegram answers 409: Conflict
+    ");
+    hearing.stop().await;
+}
+
+#[tokio::test]
 async fn an_outage_loses_nothing() {
     let (fake, ann) = scene().await;
     let mine = fake.private(ann);
