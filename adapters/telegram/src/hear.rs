@@ -150,7 +150,8 @@ impl Hearing<'_> {
 
 fn unknown_token(trouble: &Trouble) -> String {
     format!(
-        "{trouble}. Put the bot's token from @BotFather into `telegram.token`, and see that `telegram.api_url` is right."
+        "{trouble}. Give the bot's token from @BotFather as COUNTERSIGN_TELEGRAM__TOKEN, or in a file named by \
+         `telegram.token_file`, and see that `telegram.api_url` is right."
     )
 }
 

@@ -128,7 +128,7 @@ async fn a_token_that_nobody_knows_is_for_a_person_to_mend() {
     let Ended::Refused(said) = Hearing::start(&telegram, &Desk::new()).end().await else {
         panic!("it must be refused")
     };
-    insta::assert_snapshot!(said, @"Telegram answers 404: Not Found. Put the bot's token from @BotFather into `telegram.token`, and see that `telegram.api_url` is right.");
+    insta::assert_snapshot!(said, @"Telegram answers 404: Not Found. Give the bot's token from @BotFather as COUNTERSIGN_TELEGRAM__TOKEN, or in a file named by `telegram.token_file`, and see that `telegram.api_url` is right.");
 }
 
 #[tokio::test]
