@@ -90,6 +90,7 @@ async fn what_waits_for_room_is_not_overtaken_in_its_chat() {
     desk.until("all are heard", |desk| desk.signals().len() == 4).await;
     // The group's is the first to be asked: it waits, and the private chat goes on beside it.
     assert_eq!(desk.texts(), ["elsewhere", "one", "two", "elsewhere"]);
+    fake.wait_until_read().await;
     let desk = Desk::saying(vec![Ok(Admission::Busy)]);
     drop(hearing.stop().await);
     for text in ["three", "four"] {
