@@ -38,12 +38,17 @@ pub(crate) struct Refusal {
     pub(crate) description: String,
     /// Seconds to wait, where it says so.
     pub(crate) retry_after: Option<u64>,
+    /// Whether Telegram said it, in its own form. Something that stands before it knows neither the token nor the effect.
+    pub(crate) from_telegram: bool,
 }
 
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(refusal) => write!(f, "Telegram answers {}: {}", refusal.code, refusal.description),
+            Self::Refused(Refusal { code, description, from_telegram, .. }) => {
+                let who = if *from_telegram { "Telegram" } else { "something before Telegram" };
+                write!(f, "{who} answers {code}: {description}")
+            }
             Self::Unsent(why) => write!(f, "Telegram cannot be reached: {why}"),
             Self::Lost(why) => write!(f, "no answer from Telegram: {why}"),
         }
@@ -139,6 +144,7 @@ fn judge(status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, Trouble> {
     match serde_json::from_slice::<Answer>(body) {
         Ok(Answer { ok: true, result: Some(result), .. }) if status.is_success() => Ok(result),
         Ok(answer) if !answer.ok => Err(Trouble::Refused(Refusal {
+            from_telegram: answer.error_code.is_some(),
             code: answer.error_code.unwrap_or(status.as_u16()),
             description: answer.description.unwrap_or_default(),
             retry_after: answer.parameters.and_then(|parameters| parameters.retry_after),
@@ -147,6 +153,7 @@ fn judge(status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, Trouble> {
             code: status.as_u16(),
             description: status.canonical_reason().unwrap_or("no reason given").to_owned(),
             retry_after: None,
+            from_telegram: false,
         })),
         Ok(_) | Err(_) => Err(Trouble::Lost("its answer could not be read".to_owned())),
     }
@@ -179,7 +186,13 @@ mod tests {
     }
 
     fn refused(code: u16, description: &str, retry_after: Option<u64>) -> Result<String, Trouble> {
-        Err(Trouble::Refused(Refusal { code, description: description.to_owned(), retry_after }))
+        let description = description.to_owned();
+        Err(Trouble::Refused(Refusal { code, description, retry_after, from_telegram: true }))
+    }
+
+    fn refused_before(code: u16, description: &str) -> Result<String, Trouble> {
+        let description = description.to_owned();
+        Err(Trouble::Refused(Refusal { code, description, retry_after: None, from_telegram: false }))
     }
 
     #[test]
@@ -189,7 +202,10 @@ mod tests {
         assert_eq!(judged(429, too_many), refused(429, "Too Many Requests: retry after 238", Some(238)));
         let misleading = r#"{"ok":false,"error_code":400,"description":"Bad Request: 429 in the text"}"#;
         assert_eq!(judged(400, misleading), refused(400, "Bad Request: 429 in the text", None));
-        assert_eq!(judged(502, "<html>Bad Gateway</html>"), refused(502, "Bad Gateway", None));
+        let its_own = r#"{"ok":false,"error_code":502,"description":"Bad Gateway"}"#;
+        assert_eq!(judged(502, its_own), refused(502, "Bad Gateway", None));
+        assert_eq!(judged(502, "<html>Bad Gateway</html>"), refused_before(502, "Bad Gateway"));
+        assert_eq!(judged(401, r#"{"ok":false}"#), refused_before(401, ""), "Telegram always says its code");
         assert_eq!(judged(200, "<html>"), Err(Trouble::Lost("its answer could not be read".to_owned())));
         assert_eq!(judged(200, r#"{"ok":true}"#), Err(Trouble::Lost("its answer could not be read".to_owned())));
     }

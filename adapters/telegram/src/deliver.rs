@@ -134,10 +134,11 @@ async fn privately(telegram: &Telegram, letter: Letter<'_>, parts: &[Part]) -> O
             telegram.callbacks.close(callback);
             Some(Delivery::Sent(Vec::new()))
         }
-        // Too old to be answered.
-        Err(Trouble::Refused(Refusal { code: 400, .. })) => {
+        // Too old to be answered, or answered already: then by the attempt that may have come through, and what only one
+        // person was to see must not go to all.
+        Err(Trouble::Refused(Refusal { code: 400, from_telegram: true, .. })) => {
             telegram.callbacks.close(callback);
-            None
+            letter.repeat.then(|| Delivery::Sent(Vec::new()))
         }
         Err(trouble) => Some(outcome::delivery(&trouble)),
     }

@@ -116,11 +116,15 @@ impl Hearing<'_> {
         }
     }
 
-    /// Ends, where only a person can mend it; else reports it and waits.
+    /// Ends, where Telegram itself says what only a person can mend; else reports it and waits.
     async fn recover(&mut self, trouble: Trouble) -> Result<(), Ended> {
         let at_least = match &trouble {
-            Trouble::Refused(Refusal { code: 401 | 404, .. }) => return Err(Ended::Refused(unknown_token(&trouble))),
-            Trouble::Refused(Refusal { code: 409, .. }) => return Err(Ended::Refused(conflict(self.telegram).await)),
+            Trouble::Refused(Refusal { code: 401 | 404, from_telegram: true, .. }) => {
+                return Err(Ended::Refused(unknown_token(&trouble)));
+            }
+            Trouble::Refused(Refusal { code: 409, from_telegram: true, .. }) => {
+                return Err(Ended::Refused(conflict(self.telegram).await));
+            }
             Trouble::Refused(Refusal { retry_after, .. }) => Duration::from_secs(retry_after.unwrap_or(0)),
             Trouble::Unsent(_) | Trouble::Lost(_) => Duration::ZERO,
         };
@@ -146,7 +150,8 @@ impl Hearing<'_> {
 
 fn unknown_token(trouble: &Trouble) -> String {
     format!(
-        "{trouble}. Put the bot's token from @BotFather into `telegram.token`, and see that `telegram.api_url` is right."
+        "{trouble}. Give the bot's token from @BotFather as COUNTERSIGN_TELEGRAM__TOKEN, or in a file named by \
+         `telegram.token_file`, and see that `telegram.api_url` is right."
     )
 }
 

@@ -1,5 +1,5 @@
 //! What a failed call means: by Telegram's `error_code` alone, for deliveries, with three exceptions that Telegram tells
-//! apart by nothing but its words. They are all here.
+//! apart by nothing but its words. They are all here, and what the same codes mean where they are not Telegram's.
 
 use countersign_core::port::Delivery;
 
@@ -14,12 +14,25 @@ pub(crate) fn delivery(trouble: &Trouble) -> Delivery {
     match trouble {
         Trouble::Unsent(_) => Delivery::Retryable(said),
         Trouble::Lost(_) => Delivery::Ambiguous(said),
-        Trouble::Refused(refusal) => match refusal.code {
-            429 => Delivery::RetryAfter(refusal.retry_after.map_or(WAIT_MS, |seconds| seconds.saturating_mul(1000))),
+        Trouble::Refused(Refusal { code: 429, retry_after, .. }) => {
+            Delivery::RetryAfter(retry_after.map_or(WAIT_MS, |seconds| seconds.saturating_mul(1000)))
+        }
+        Trouble::Refused(Refusal { code, from_telegram: true, .. }) => match code {
             401 | 403 => Delivery::Unauthorized(said),
             500..=599 => Delivery::Retryable(said),
             _ => Delivery::Permanent(said),
         },
+        Trouble::Refused(Refusal { code, from_telegram: false, .. }) => before_telegram(*code, said),
+    }
+}
+
+/// The same where something before Telegram answers. That it leads elsewhere, lets nobody in or knows no such page may
+/// pass, and nothing came through. Where it failed or gave up waiting, Telegram may have done what was asked.
+fn before_telegram(code: u16, said: String) -> Delivery {
+    match code {
+        300..=399 | 401 | 403 | 404 => Delivery::Retryable(said),
+        408 | 500..=599 => Delivery::Ambiguous(said),
+        _ => Delivery::Permanent(said),
     }
 }
 
@@ -41,7 +54,7 @@ pub(crate) fn is_gone(trouble: &Trouble) -> bool {
 /// Telegram's 400 is one code for all of these. Its words begin the description; what a person wrote never does.
 fn says(trouble: &Trouble, words: &str) -> bool {
     match trouble {
-        Trouble::Refused(Refusal { code: 400, description, .. }) => {
+        Trouble::Refused(Refusal { code: 400, description, from_telegram: true, .. }) => {
             description.strip_prefix("Bad Request: ").is_some_and(|said| said.starts_with(words))
         }
         Trouble::Refused(_) | Trouble::Unsent(_) | Trouble::Lost(_) => false,
@@ -53,7 +66,13 @@ mod tests {
     use super::*;
 
     fn refused(code: u16, description: &str) -> Trouble {
-        Trouble::Refused(Refusal { code, description: description.to_owned(), retry_after: None })
+        let description = description.to_owned();
+        Trouble::Refused(Refusal { code, description, retry_after: None, from_telegram: true })
+    }
+
+    /// By something that stands before Telegram.
+    fn refused_before(code: u16) -> Trouble {
+        Trouble::Refused(Refusal { code, description: String::new(), retry_after: None, from_telegram: false })
     }
 
     #[test]
@@ -74,8 +93,29 @@ mod tests {
             let outcome = format!("{:?}", delivery(&trouble));
             assert!(outcome.starts_with(expected), "{trouble}: {outcome}");
         }
-        let long = Trouble::Refused(Refusal { code: 429, description: String::new(), retry_after: Some(238) });
-        assert_eq!(delivery(&long), Delivery::RetryAfter(238_000));
+        let long = Refusal { code: 429, description: String::new(), retry_after: Some(238), from_telegram: true };
+        assert_eq!(delivery(&Trouble::Refused(long)), Delivery::RetryAfter(238_000));
+    }
+
+    #[test]
+    fn what_stands_before_telegram_knows_nothing_of_the_effect() {
+        let table = [
+            (502, "Ambiguous"),
+            (504, "Ambiguous"),
+            (500, "Ambiguous"),
+            (408, "Ambiguous"),
+            (302, "Retryable"),
+            (401, "Retryable"),
+            (403, "Retryable"),
+            (404, "Retryable"),
+            (429, "RetryAfter(5000)"),
+            (400, "Permanent"),
+            (413, "Permanent"),
+        ];
+        for (code, expected) in table {
+            let outcome = format!("{:?}", delivery(&refused_before(code)));
+            assert!(outcome.starts_with(expected), "{code}: {outcome}");
+        }
     }
 
     #[test]

@@ -3,9 +3,10 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use teloxide::payloads::GetUpdates;
-use teloxide::types::{AllowedUpdate, Update, UpdateKind};
+use teloxide::types::{AllowedUpdate, Message, MessageEntity, Update, UpdateKind};
 
 use crate::Timing;
 use crate::api::{Api, Trouble};
@@ -55,6 +56,21 @@ struct Reacted {
     actor_chat: Option<IgnoredAny>,
 }
 
+/// A message as it came, where what was read of it says nothing.
+#[derive(Deserialize)]
+struct Written {
+    text: Option<IgnoredAny>,
+    caption: Option<IgnoredAny>,
+    reply_to_message: Option<Box<Written>>,
+}
+
+/// The messages of people that an update can hold.
+#[derive(Deserialize)]
+struct AsItCame {
+    message: Option<Written>,
+    edited_message: Option<Written>,
+}
+
 fn batch(result: &RawValue) -> serde_json::Result<Vec<Polled>> {
     let all: Vec<&RawValue> = serde_json::from_str(result.get())?;
     all.into_iter().map(|one| one_of(one.get())).collect()
@@ -63,22 +79,83 @@ fn batch(result: &RawValue) -> serde_json::Result<Vec<Polled>> {
 fn one_of(text: &str) -> serde_json::Result<Polled> {
     let outline: Outline = serde_json::from_str(text)?;
     let nobody = |reacted: &Reacted| reacted.user.is_none() && reacted.actor_chat.is_none();
-    let update = if outline.message_reaction.as_ref().is_some_and(nobody) {
-        None
-    } else {
-        serde_json::from_str::<Update>(text).ok().filter(|update| !matches!(update.kind, UpdateKind::Error(_)))
-    };
-    if update.is_none() {
-        tracing::warn!(
+    let update = if outline.message_reaction.as_ref().is_some_and(nobody) { None } else { read(text) };
+    match &update {
+        None => tracing::warn!(
             update = outline.update_id,
             "an update of Telegram has a form that is not known; it is passed over"
-        );
+        ),
+        Some(update) if is_text_lost(text, update) => tracing::warn!(
+            update = outline.update_id,
+            "a message of Telegram has a form that is not known; not all that it says is heard"
+        ),
+        Some(_) => {}
     }
     Ok(Polled { id: outline.update_id, update })
 }
 
+/// Reads an update. teloxide drops all of what a message says where one of its entities is of a type that it does not know;
+/// then it is read again without those.
+fn read(text: &str) -> Option<Update> {
+    let update = whole(text);
+    if update.as_ref().is_some_and(|update| !is_text_lost(text, update)) {
+        return update;
+    }
+    let mut value: Value = serde_json::from_str(text).ok()?;
+    drop_unknown_entities(&mut value);
+    whole(&value.to_string()).or(update)
+}
+
+fn whole(text: &str) -> Option<Update> {
+    serde_json::from_str::<Update>(text).ok().filter(|update| !matches!(update.kind, UpdateKind::Error(_)))
+}
+
+/// Whether a message says something that is not in what was read of it. Most messages were read with their text, and then
+/// the update is not looked at again.
+fn is_text_lost(text: &str, update: &Update) -> bool {
+    let (UpdateKind::Message(message) | UpdateKind::EditedMessage(message)) = &update.kind else { return false };
+    if !is_silent(message) && !message.reply_to_message().is_some_and(is_silent) {
+        return false;
+    }
+    let Ok(AsItCame { message: new, edited_message: edited }) = serde_json::from_str(text) else { return false };
+    new.or(edited).is_some_and(|written| written.is_lost_in(message))
+}
+
+/// Whether nothing that a person wrote was read.
+fn is_silent(message: &Message) -> bool {
+    message.text().or_else(|| message.caption()).is_none()
+}
+
+impl Written {
+    fn is_lost_in(&self, message: &Message) -> bool {
+        let says = self.text.is_some() || self.caption.is_some();
+        let answered = self.reply_to_message.as_ref().zip(message.reply_to_message());
+        (says && is_silent(message)) || answered.is_some_and(|(written, read)| written.is_lost_in(read))
+    }
+}
+
+/// Takes out every entity that teloxide cannot read, wherever Telegram has a list of them (`entities`, `caption_entities`,
+/// `text_entities`, ...). They say only how a text is drawn: those that mean something to us are all known.
+fn drop_unknown_entities(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if let (true, Value::Array(entities)) = (name.ends_with("entities"), &mut *field) {
+                    entities.retain(|entity| MessageEntity::deserialize(entity).is_ok());
+                }
+                drop_unknown_entities(field);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_unknown_entities),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+    use teloxide::types::MessageEntityKind;
+
     use super::*;
 
     #[test]
@@ -93,6 +170,69 @@ mod tests {
         let read = batch(&result).expect("it is a list of updates");
         let read: Vec<(u32, bool)> = read.iter().map(|polled| (polled.id, polled.update.is_some())).collect();
         assert_eq!(read, [(1, true), (2, false), (3, false), (4, false)]);
+    }
+
+    /// A message that Ann wrote, with what else is in it.
+    fn update(kind: &str, more: &Value) -> String {
+        let ann = json!({"id": 11, "is_bot": false, "first_name": "Ann"});
+        let chat = json!({"id": 11, "type": "private", "first_name": "Ann"});
+        let mut message = json!({"message_id": 7, "date": 1, "chat": chat, "from": ann});
+        for (key, value) in more.as_object().into_iter().flatten() {
+            message[key] = value.clone();
+        }
+        json!({"update_id": 1, kind: message}).to_string()
+    }
+
+    /// What was read of its message.
+    fn message(text: &str) -> Message {
+        let polled = one_of(text).expect("it has a number");
+        match polled.update.map(|update| update.kind) {
+            Some(UpdateKind::Message(message) | UpdateKind::EditedMessage(message)) => message,
+            other => panic!("no message: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_entity_that_is_not_known_costs_no_text() {
+        let date = json!({"type": "date_time", "offset": 0, "length": 2, "unix_time": 1});
+        let no_link = json!({"type": "text_link", "offset": 0, "length": 2, "url": "no link"});
+        let mention = json!({"type": "mention", "offset": 3, "length": 4});
+        let entities = json!([date, mention, no_link]);
+        let photo = json!([{"file_id": "a", "file_unique_id": "b", "width": 1, "height": 1}]);
+        let chat = json!({"id": 11, "type": "private", "first_name": "Ann"});
+        let earlier = json!({"message_id": 3, "date": 1, "chat": chat, "text": "at 9 @bob", "entities": entities});
+        let all = [
+            json!({"text": "at @bob", "entities": entities}),
+            json!({"caption": "at @bob", "caption_entities": entities, "photo": photo}),
+            json!({"text": "hm", "reply_to_message": earlier, "quote": {"text": "at 9", "position": 0, "entities": [date]}}),
+            json!({"text": "hm", "reply_to_message": earlier}),
+        ];
+        for more in &all {
+            for kind in ["message", "edited_message"] {
+                let read = message(&update(kind, more));
+                let marked = read.entities().or_else(|| read.caption_entities()).unwrap_or_default();
+                let kinds: Vec<_> = marked.iter().map(|entity| &entity.kind).collect();
+                match read.reply_to_message() {
+                    None => {
+                        assert_eq!(read.text().or_else(|| read.caption()), Some("at @bob"), "{more}");
+                        assert_eq!(kinds, [&MessageEntityKind::Mention]);
+                    }
+                    Some(answered) => assert_eq!((read.text(), answered.text()), (Some("hm"), Some("at 9 @bob"))),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_lost_all_the_same_is_noticed() {
+        let lost = |more: &Value| {
+            let text = update("message", more);
+            let read = read(&text).expect("it is an update");
+            is_text_lost(&text, &read)
+        };
+        assert!(lost(&json!({"text": "hi", "forward_origin": {"type": "somewhere_new", "date": 1}})));
+        assert!(lost(&json!({"caption": "hi", "something_new": {"a": 1}})));
+        assert!(!lost(&json!({"something_new": {"a": 1}})) && !lost(&json!({"text": "hi", "something_new": {"a": 1}})));
     }
 
     #[test]

@@ -33,11 +33,12 @@ pub(super) fn defused(text: &str) -> String {
 }
 
 /// What stands before the first mention, the mention, and what follows it. An `@` behind a letter or a digit is part of an
-/// address, which is none; one at the very end may become one by what follows.
+/// address, which is none; behind any other letter than those of an address, who knows what Telegram takes it for. One at
+/// the very end may become one by what follows.
 fn first(text: &str) -> Option<(&str, &str, &str)> {
     text.match_indices('@').find_map(|(at, _)| {
         let (before, from) = (text.get(..at)?, text.get(at..)?);
-        if before.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_') {
+        if before.chars().next_back().is_some_and(in_name) {
             return None;
         }
         let length = name_length(from);
@@ -81,7 +82,8 @@ mod tests {
             ("@ everyone @ 3", "@ everyone @ 3"),
             ("-@ann @ann@bob", "-[@ann] [@ann][@bob]"),
             ("ends in @", "ends in [@]"),
-            ("größe@ann é@bob", "größe@ann é@bob"),
+            ("größe@ann é@bob", "größe@ann é[@bob]"),
+            ("Ⓐ@bobby 日@ann ²@ann", "Ⓐ[@bobby] 日[@ann] ²[@ann]"),
         ];
         for (text, expected) in table {
             assert_eq!(shown(text), expected, "{text}");

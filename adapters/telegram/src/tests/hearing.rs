@@ -90,6 +90,7 @@ async fn what_waits_for_room_is_not_overtaken_in_its_chat() {
     desk.until("all are heard", |desk| desk.signals().len() == 4).await;
     // The group's is the first to be asked: it waits, and the private chat goes on beside it.
     assert_eq!(desk.texts(), ["elsewhere", "one", "two", "elsewhere"]);
+    fake.wait_until_read().await;
     let desk = Desk::saying(vec![Ok(Admission::Busy)]);
     drop(hearing.stop().await);
     for text in ["three", "four"] {
@@ -128,7 +129,7 @@ async fn a_token_that_nobody_knows_is_for_a_person_to_mend() {
     let Ended::Refused(said) = Hearing::start(&telegram, &Desk::new()).end().await else {
         panic!("it must be refused")
     };
-    insta::assert_snapshot!(said, @"Telegram answers 404: Not Found. Put the bot's token from @BotFather into `telegram.token`, and see that `telegram.api_url` is right.");
+    insta::assert_snapshot!(said, @"Telegram answers 404: Not Found. Give the bot's token from @BotFather as COUNTERSIGN_TELEGRAM__TOKEN, or in a file named by `telegram.token_file`, and see that `telegram.api_url` is right.");
 }
 
 #[tokio::test]
@@ -171,6 +172,31 @@ async fn trouble_is_reported_and_outlived() {
     no answer from Telegram: 40 ms
     no answer from Telegram: 80 ms
     hearing
+    ");
+    hearing.stop().await;
+}
+
+#[tokio::test]
+async fn what_stands_before_telegram_ends_nothing() {
+    let (fake, ann) = scene().await;
+    let mine = fake.private(ann);
+    for (code, method) in [(401, "getMe"), (404, "getMe"), (404, "getUpdates"), (409, "getUpdates")] {
+        fake.fault(Fault::gateway(code).on(method).next(1));
+    }
+    let (telegram, desk) = (Arc::new(adapter(&fake)), Desk::new());
+    let hearing = Hearing::start(&telegram, &desk);
+    fake.say(Say::new(ann, mine, "hello?"));
+    desk.until("it is heard after all", |desk| desk.texts() == ["hello?"]).await;
+    let conditions = desk.conditions();
+    let troubles = conditions.iter().filter_map(|condition| match condition {
+        Condition::Trouble { what, .. } => Some(what.as_str()),
+        Condition::Hearing => None,
+    });
+    insta::assert_snapshot!(troubles.collect::<Vec<_>>().join("\n"), @r"
+    something before Telegram answers 401: Unauthorized
+    something before Telegram answers 404: Not Found
+    something before Telegram answers 404: Not Found
+    something before Telegram answers 409: Conflict
     ");
     hearing.stop().await;
 }

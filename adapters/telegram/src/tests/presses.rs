@@ -102,6 +102,23 @@ async fn a_refusal_that_is_too_late_is_a_message() {
 }
 
 #[tokio::test]
+async fn a_refusal_that_may_have_been_shown_is_never_told_to_all() {
+    let table = Table::laid(Desk::new()).await;
+    let (callback, event) = table.press("Approve").await;
+    table.fake.fault(Fault::drop_after().on("answerCallbackQuery").next(1));
+    let refusal = only(outgoing(thread(table.ops, "m:1"), "You may not."));
+    let letter = Letter { anchor: Some(&event), ..to(&refusal) };
+    let before = table.fake.messages(table.ops, None).len();
+    let lost = deliver::deliver(&table.telegram, letter).await;
+    assert!(matches!(lost, Delivery::Ambiguous(_)), "{lost:?}");
+    let again = deliver::deliver(&table.telegram, Letter { repeat: true, ..letter }).await;
+    assert_eq!(again, Delivery::Sent(Vec::new()));
+    assert_eq!(table.fake.callback_answer(&callback).await.text, "⛔ You may not.");
+    assert_eq!((table.answers(), table.fake.messages(table.ops, None).len()), (2, before));
+    table.hearing.stop().await;
+}
+
+#[tokio::test]
 async fn the_edit_of_its_card_answers_a_press_and_takes_the_buttons() {
     let table = Table::laid(Desk::new()).await;
     let (callback, anchor) = table.press("Approve").await;

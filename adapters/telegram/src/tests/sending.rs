@@ -64,12 +64,16 @@ async fn what_came_of_a_call_is_told_by_its_code() {
     let all = [
         outcome_of(&fake, Fault::too_many(238)).await,
         outcome_of(&fake, Fault::status(502)).await,
+        outcome_of(&fake, Fault::gateway(502)).await,
+        outcome_of(&fake, Fault::gateway(403)).await,
         outcome_of(&fake, Fault::drop_before()).await,
         outcome_of(&fake, Fault::drop_after()).await,
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
     RetryAfter(238000)
     Retryable("Telegram answers 502: Bad Gateway")
+    Ambiguous("something before Telegram answers 502: Bad Gateway")
+    Retryable("something before Telegram answers 403: Forbidden")
     Ambiguous("no answer from Telegram:
     Ambiguous("no answer from Telegram:
     "#);

@@ -18,7 +18,9 @@ pub(super) fn read(message: &Message, me: &Me, commands: &[String]) -> Option<(A
     }
     if let Some(command) = command(text, entities) {
         let is_ours = command.is_ours(me, commands, is_private);
-        return Some(if is_ours { (Addressed::Command, command.words()) } else { (Addressed::No, text.to_owned()) });
+        let words = if is_ours { command.words(commands) } else { None };
+        let addressed = if is_ours { Addressed::Command } else { Addressed::No };
+        return Some((addressed, words.unwrap_or_else(|| text.to_owned())));
     }
     let (rest, is_mentioned) = without_mentions(text, entities, me);
     let is_reply = place::answered(message).and_then(|answered| answered.from.as_ref());
@@ -47,17 +49,23 @@ impl Command<'_> {
     fn is_ours(&self, me: &Me, commands: &[String], is_private: bool) -> bool {
         match self.to {
             Some(to) => to.eq_ignore_ascii_case(&me.username),
-            None => is_private || commands.iter().any(|own| own.eq_ignore_ascii_case(self.name)),
+            None => is_private || self.is_registered(commands),
         }
     }
 
-    /// The words that it stands for: `/disk_usage x` is `disk usage x`. Telegram sends `/start` when somebody opens the chat,
-    /// with whatever a link put behind it.
-    fn words(&self) -> String {
+    fn is_registered(&self, commands: &[String]) -> bool {
+        commands.iter().any(|own| own.eq_ignore_ascii_case(self.name))
+    }
+
+    /// The words that it stands for: `/disk_usage x` is `disk usage x`. None where it is no command that the bot registered:
+    /// Telegram makes a link of every word behind a slash, and one tap on what somebody wrote must not say `approve`.
+    /// Telegram sends `/start` when somebody opens the chat, with whatever a link put behind it.
+    fn words(&self, commands: &[String]) -> Option<String> {
         if self.name.eq_ignore_ascii_case("start") {
-            return "help".to_owned();
+            return Some("help".to_owned());
         }
-        format!("{}{}", self.name.replace('_', " "), self.rest.trim_end())
+        let is_registered = self.is_registered(commands);
+        is_registered.then(|| format!("{}{}", self.name.replace('_', " "), self.rest.trim_end()))
     }
 }
 

@@ -117,9 +117,14 @@ fn commands_are_words_and_those_of_other_bots_are_not_ours() {
         address(&private(), "/disk_usage /data", &command(11)),
         address(&private(), "/start", &command(6)),
         address(&private(), "/start abc", &command(6)),
-        address(&private(), "/anything else", &command(9)),
+        address(&private(), "/Disk_Usage", &command(11)),
+        address(&private(), "/anything else ", &command(9)),
+        address(&private(), "/approve_4a3f", &command(13)),
+        address(&group(), "/approve_4a3f@CountersignBot", &command(28)),
+        address(&private(), "/approve 4a3f", &command(8)),
         address(&group(), "/disk_usage", &command(11)),
         address(&group(), "/anything", &command(9)),
+        address(&group(), "/disk_usage@countersignbot x", &command(26)),
         address(&group(), "/anything@countersignbot x", &command(24)),
         address(&group(), "/help@OtherBot", &command(14)),
         address(&private(), "/help@OtherBot", &command(14)),
@@ -129,10 +134,15 @@ fn commands_are_words_and_those_of_other_bots_are_not_ours() {
     Command: "disk usage /data"
     Command: "help"
     Command: "help"
-    Command: "anything else"
+    Command: "Disk Usage"
+    Command: "/anything else "
+    Command: "/approve_4a3f"
+    Command: "/approve_4a3f@CountersignBot"
+    Command: "/approve 4a3f"
     Command: "disk usage"
     No: "/anything"
-    Command: "anything x"
+    Command: "disk usage x"
+    Command: "/anything@countersignbot x"
     No: "/help@OtherBot"
     No: "/help@OtherBot"
     No: "see /help"

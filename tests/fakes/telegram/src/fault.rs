@@ -19,6 +19,7 @@ pub struct Fault {
 pub(crate) enum Kind {
     TooMany(u64),
     Status(u16),
+    Gateway(u16),
     DropBefore,
     DropAfter,
     Slow(Duration),
@@ -47,6 +48,11 @@ impl Fault {
     /// This HTTP status (5xx, say), and no effect.
     pub fn status(code: u16) -> Self {
         Self::new(Kind::Status(code))
+    }
+
+    /// Something that stands before Telegram answers with this HTTP status, as a page of its own, and no effect.
+    pub fn gateway(code: u16) -> Self {
+        Self::new(Kind::Gateway(code))
     }
 
     /// The request is read, the connection closed, and nothing done.

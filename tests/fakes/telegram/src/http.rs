@@ -25,6 +25,9 @@ use crate::state::Shared;
 /// The token of the bot under test: made up, in the form of a real one.
 pub(crate) const TOKEN: &str = "7000000001:AAF-not-a-secret-just-for-the-fake1";
 
+/// What a proxy shows in the place of Telegram's answer.
+const PAGE: &str = "<html><body>This is not Telegram.</body></html>";
+
 /// The connection is closed without an answer: hyper does that when a service fails.
 #[derive(Debug)]
 pub(crate) struct Closed;
@@ -62,6 +65,11 @@ pub(crate) async fn serve(shared: Arc<Shared>, request: Request<Incoming>) -> Re
         }
         Some(Kind::TooMany(seconds)) => return Ok(told(&shared, &asked, &Err(Refusal::too_many(seconds)))),
         Some(Kind::Status(code)) => return Ok(told(&shared, &asked, &Err(Refusal::new(code, words(code))))),
+        Some(Kind::Gateway(code)) => {
+            let outcome = Outcome::Refused { code, description: PAGE.to_owned() };
+            shared.change(|state| state.note_outcome(asked.sequence, outcome));
+            return Ok(page(code));
+        }
         Some(Kind::Silent) => match never().await {},
         Some(Kind::Slow(delay)) => pause(Instant::now() + delay).await,
         Some(Kind::DropAfter) => lost = true,
@@ -152,6 +160,12 @@ fn response(answer: &Answer) -> Response<Full<Bytes>> {
         head = head.header(RETRY_AFTER, *seconds);
     }
     head.body(Full::new(body.to_string().into())).expect("invariant: statuses and headers are ours and sound")
+}
+
+/// What is answered by something that stands before Telegram.
+fn page(code: u16) -> Response<Full<Bytes>> {
+    let head = Response::builder().status(code).header(CONTENT_TYPE, "text/html");
+    head.body(Full::new(PAGE.into())).expect("invariant: statuses and headers are ours and sound")
 }
 
 fn words(code: u16) -> &'static str {

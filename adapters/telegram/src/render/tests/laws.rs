@@ -32,6 +32,7 @@ fn hostile() -> impl Strategy<Value = String> {
         "🦀",
         "日",
         "é",
+        "Ⓐ",
         "a",
         "Z_9",
         "tg://user?id=1",
@@ -80,10 +81,10 @@ fn texts(parts: &[Part]) -> Vec<&Text> {
     texts
 }
 
-/// Whether Telegram could find a mention here: an `@` that stands behind no letter, and a name.
+/// Whether Telegram could find a mention here: an `@` that stands behind no letter of an address, and a name.
 fn mentions(open: &str) -> bool {
     let chars: Vec<char> = open.chars().collect();
-    let word = |c: &char| c.is_alphanumeric() || *c == '_';
+    let word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
     chars.windows(2).enumerate().any(|(at, pair)| {
         pair[0] == '@' && (pair[1].is_ascii_alphanumeric() || pair[1] == '_') && (at == 0 || !word(&chars[at - 1]))
     })
