@@ -8,7 +8,7 @@ use countersign_telegram_fake::{Call, ChatId, Fake, Fault, Message, Outcome, Say
 use super::chat::{Chat, Shown, Told};
 use super::stage::{self, Pace};
 
-pub(crate) use super::stage::{ANN, BOB, CAROL, Script, TOM};
+pub(crate) use super::stage::{ANN, BOB, CAROL, EVE, Script, TOM};
 
 /// A team on Telegram.
 pub(crate) type Stage = stage::Stage<Fake>;
