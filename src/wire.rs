@@ -43,6 +43,11 @@ pub struct Wired {
     pub banner: Option<String>,
 }
 
+/// Whether the console is what runs: no platform is configured.
+pub fn talks_here(config: &Config) -> bool {
+    config.telegram.token.is_none()
+}
+
 /// Makes the platforms of this run: every one that is configured, else the console, on this machine. Platform roles are
 /// asked for only where `platform_roles` names a platform on which one means something. No I/O.
 pub fn wire(

@@ -15,7 +15,7 @@ use crate::store::{Store, sqlite_url};
 
 /// Plays it.
 pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
-    let setup = Setup::read(args).map_err(Failed::Usage)?;
+    let setup = Setup::read(args, |_| true).map_err(Failed::Usage)?;
     let opened = File::open(file).with_context(|| format!("cannot open the recording {}", file.display()));
     let mut lines = BufReader::new(opened.map_err(Failed::Usage)?);
     let mut first = String::new();

@@ -22,7 +22,7 @@ use crate::replay::{Header, Recorder};
 use crate::store::{PlansLeft, Store};
 use crate::telemetry;
 use crate::tools::{SpokeConfig, SpokeHealth, SpokeState, Spokes};
-use crate::wire::{ConsoleWiring, Wired, wire};
+use crate::wire::{ConsoleWiring, Wired, talks_here, wire};
 
 /// How long a tool server may take to start.
 const SPOKE_START_LIMIT: Duration = Duration::from_secs(10);
@@ -50,7 +50,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 }
 
 fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
-    let setup = Setup::read(args)?;
+    let setup = Setup::read(args, talks_here)?;
     // Read here only to be refused here: before anything is made.
     let role_platforms = access_sources(&setup.config, &setup.registry).access(None)?.platforms_with_roles();
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);

@@ -1,6 +1,7 @@
 //! What several subcommands need before anything starts: the configuration, what is declared, and the world that every
 //! step looks at. Whatever is wrong is found out here.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
@@ -53,11 +54,12 @@ pub(super) fn access_sources(config: &Config, registry: &Registry) -> Sources {
 }
 
 impl Setup {
-    /// Reads the configuration and everything that it names, and begins to log. Reads files, starts nothing.
-    pub(super) fn read(args: &RunArgs) -> anyhow::Result<Self> {
+    /// Reads the configuration and everything that it names, and begins to log. `talks_here`: whether what is said comes out
+    /// here, and on no chat platform. Reads files, starts nothing.
+    pub(super) fn read(args: &RunArgs, talks_here: impl Fn(&Config) -> bool) -> anyhow::Result<Self> {
         let (config, options) = configuration(args)?;
         let mask = Arc::new(Mask::new(config.secrets()));
-        let interactive = std::io::IsTerminal::is_terminal(&std::io::stderr()) || !args.json;
+        let interactive = is_interactive(talks_here(&config), std::io::stderr().is_terminal(), args.json);
         telemetry::start(&config.log, interactive, Arc::clone(&mask))?;
         let registry = Arc::new(load_tools(&config)?);
         let intents = load_intents(&config, &registry)?;
@@ -96,6 +98,11 @@ impl Setup {
             ledger: RwLock::default(),
         }
     }
+}
+
+/// Whether log lines would stand in the middle of a conversation that a person reads: at a terminal, or as text in a pipe.
+fn is_interactive(talks_here: bool, terminal: bool, json: bool) -> bool {
+    talks_here && (terminal || !json)
 }
 
 /// What belongs to the bot itself: its data and its configuration.
@@ -166,4 +173,25 @@ pub(super) fn load_commands(file: Option<&Path>) -> anyhow::Result<Tables> {
 
 fn read(key: &str, path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("{key}: cannot read {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_reads_along_only_where_it_talks_here() {
+        let (here, elsewhere) = (true, false);
+        let table = [
+            ((here, true, false), true),
+            ((here, true, true), true),
+            ((here, false, false), true),
+            ((here, false, true), false),
+            ((elsewhere, true, false), false),
+            ((elsewhere, false, false), false),
+        ];
+        for ((talks_here, terminal, json), expected) in table {
+            assert_eq!(is_interactive(talks_here, terminal, json), expected, "{talks_here} {terminal} {json}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
 
 use super::Engine;
+use super::health::Change;
 use super::worker::{Handle, Job, Worker};
 use crate::access::{Judged, Place};
 use crate::clock::{fresh_id, wall_now};
@@ -55,8 +56,13 @@ impl Ingress for Entrance {
     }
 
     fn report(&self, condition: Condition) {
-        tracing::debug!(platform = %self.platform, ?condition, "a platform reports");
-        self.engine.health.report(&self.platform, condition, self.engine.clock.mono());
+        let platform = &self.platform;
+        tracing::debug!(%platform, ?condition, "a platform reports");
+        match self.engine.health.report(platform, condition, self.engine.clock.mono()) {
+            Some(Change::Lost(what)) => tracing::warn!(%platform, what, "trouble with a platform; it is tried again"),
+            Some(Change::Found) => tracing::info!(%platform, "a platform is heard again"),
+            None => {}
+        }
     }
 }
 

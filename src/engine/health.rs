@@ -30,17 +30,29 @@ struct Trouble {
     again: Option<Mono>,
 }
 
+/// What a report changes, for the log: each attempt that fails like the one before it is no news.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Trouble began, and this is what it is.
+    Lost(String),
+    /// Trouble is over.
+    Found,
+}
+
 impl Health {
-    /// A platform reported this.
-    pub(super) fn report(&self, platform: &Platform, condition: Condition, now: Mono) {
+    /// A platform reported this. What it changes, if anything.
+    pub(super) fn report(&self, platform: &Platform, condition: Condition, now: Mono) -> Option<Change> {
         match condition {
             Condition::Hearing => {
-                *self.lock().entry(platform.clone()).or_default() = Known { heard: Some(now), trouble: None };
+                let before = self.lock().insert(platform.clone(), Known { heard: Some(now), trouble: None });
                 let labels = [("platform", platform.to_string())];
                 telemetry::gauge("platform_last_heard_seconds", &labels, seconds_of(wall_now().0));
+                before.and_then(|before| before.trouble).map(|_| Change::Found)
             }
             Condition::Trouble { what, again_in_ms } => {
-                self.trouble(platform, what, Some(Mono(now.0.saturating_add(again_in_ms))), now);
+                let again = Mono(now.0.saturating_add(again_in_ms));
+                let begins = self.trouble(platform, what.clone(), Some(again), now);
+                begins.then_some(Change::Lost(what))
             }
         }
     }
@@ -64,11 +76,14 @@ impl Health {
             .collect()
     }
 
-    fn trouble(&self, platform: &Platform, what: String, again: Option<Mono>, now: Mono) {
+    /// Whether it begins with this.
+    fn trouble(&self, platform: &Platform, what: String, again: Option<Mono>, now: Mono) -> bool {
         let mut known = self.lock();
         let known = known.entry(platform.clone()).or_default();
+        let begins = known.trouble.is_none();
         let since = known.trouble.as_ref().map_or(known.heard.unwrap_or(now), |trouble| trouble.since);
         known.trouble = Some(Trouble { since, what, again });
+        begins
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Platform, Known>> {
@@ -125,5 +140,23 @@ mod tests {
         );
         health.report(&platform, Condition::Hearing, Mono(61_000));
         assert_eq!(telegram(&health, 61_000), "telegram: heard 0 s ago");
+    }
+
+    #[test]
+    fn only_the_first_of_many_failed_attempts_is_news_and_so_is_the_end_of_them() {
+        let (health, platform) = (Health::default(), Platform::new("telegram"));
+        let hearing = || health.report(&platform, Condition::Hearing, Mono(0));
+        let trouble = |what: &str| {
+            health.report(&platform, Condition::Trouble { what: what.to_owned(), again_in_ms: 1_000 }, Mono(0))
+        };
+        assert_eq!(trouble("it does not answer"), Some(Change::Lost("it does not answer".to_owned())), "at the start");
+        assert_eq!(hearing(), Some(Change::Found));
+        assert_eq!(hearing(), None);
+        assert_eq!(trouble("the line is down"), Some(Change::Lost("the line is down".to_owned())));
+        assert_eq!(trouble("the name is not found"), None);
+        health.started_again(&platform);
+        assert_eq!(trouble("the line is down"), None, "it was started again meanwhile, and still does not hear");
+        assert_eq!(hearing(), Some(Change::Found));
+        assert_eq!(health.report(&Platform::new("matrix"), Condition::Hearing, Mono(0)), None, "it only begins");
     }
 }

@@ -52,7 +52,8 @@ impl Engine {
         tracing::error!(%platform, why, again_in_s = pause.as_secs(), "a platform broke; it is started again");
         telemetry::count("adapter_restarts_total", &[("platform", platform.to_string())]);
         let again_in_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        self.health.report(platform, Condition::Trouble { what: why, again_in_ms }, self.clock.mono());
+        // The line above is the log's word about it.
+        let _said = self.health.report(platform, Condition::Trouble { what: why, again_in_ms }, self.clock.mono());
     }
 
     fn is_over(&self, platform: Platform, ended: Ended) -> (Platform, Ended) {

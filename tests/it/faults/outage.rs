@@ -87,3 +87,19 @@ async fn an_outage_loses_no_approval_no_message_and_no_answer() {
     );
     stage.end().await;
 }
+
+#[tokio::test]
+async fn at_the_default_level_the_log_has_one_line_for_each_end_of_an_outage() {
+    let mut stage = Stage::with(Script { log: "", ..Script::default() }).await;
+    stage.fake.fault(Fault::status(502).on("getUpdates").next(3));
+    // Wakes the call that waits for updates, so that the next ones meet the fault.
+    stage.say(ANN, stage.fake.private(ANN), "status");
+    let missing = async || stage.logged();
+    until(BACK, missing, async || stage.logged().contains("a platform is heard again").then_some(())).await;
+    let log = stage.logged();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains(" platform=telegram")).collect();
+    let [lost, found] = lines.as_slice() else { panic!("one line for each change: {log}") };
+    assert!(lost.contains(" WARN ") && lost.contains("trouble with a platform") && lost.contains("502"), "{lost}");
+    assert!(found.contains(" INFO ") && found.contains("a platform is heard again"), "{found}");
+    stage.end().await;
+}

@@ -87,7 +87,7 @@ pub(crate) struct Script<'a> {
     pub(crate) config: &'a str,
     /// How fast the bot may talk.
     pub(crate) pace: Pace,
-    /// What is logged, as `log.level`.
+    /// What is logged, as `log.level`. Empty: it is not set.
     pub(crate) log: &'a str,
     /// Whether each run is recorded, into `session-N.jsonl`.
     pub(crate) record: bool,
@@ -175,7 +175,10 @@ impl<C: Chat> Stage<C> {
         let file = self.home.path().join("log");
         let log = OpenOptions::new().create(true).append(true).open(file).expect("a log file can be opened");
         let mut command = self.home.bot();
-        command.env(C::TOKEN, self.fake.bot_token()).env("COUNTERSIGN_LOG__LEVEL", &self.log);
+        command.env(C::TOKEN, self.fake.bot_token());
+        if !self.log.is_empty() {
+            command.env("COUNTERSIGN_LOG__LEVEL", &self.log);
+        }
         if self.record {
             command.arg("--record").arg(self.recording(self.runs));
         }

@@ -79,17 +79,18 @@ fn listed(choices: &[Choice]) -> Vec<Line> {
     choices.iter().zip(1..).map(line).collect()
 }
 
-/// How a card is decided without its buttons. Nothing where nothing may be decided.
+/// How a card is decided without its buttons: in its own thread, which in a group only a reply is sure to reach. Nothing
+/// where nothing may be decided.
 fn typed(plan: &PlanId, choices: &[CardChoice]) -> Option<Line> {
     let way = |choice: &CardChoice| match choice {
         CardChoice::Approve => vec![Span::new(Style::Code, &format!("approve {plan}"))],
         CardChoice::Deny => {
-            vec![Span::new(Style::Code, &format!("deny {plan} because")), Span::new(Style::Plain, " and why")]
+            vec![Span::new(Style::Code, &format!("deny {plan}")), Span::new(Style::Plain, " and why")]
         }
     };
     let ways: Vec<Vec<Span>> = choices.iter().map(way).collect();
     let or = [Span::new(Style::Plain, ", or ")];
     let spans = ways.join(or.as_slice());
-    let lead = Span::new(Style::Plain, "Or type: ");
+    let lead = Span::new(Style::Plain, "Or reply to this: ");
     (!spans.is_empty()).then(|| Line::prose(std::iter::once(lead).chain(spans).collect()))
 }

@@ -247,11 +247,11 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     <b>Plan</b>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code>
     <pre>-10.0.0.7 web1
     +10.0.0.8 web1</pre>
-    Or type: <code>approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
+    Or reply to this: <code>approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
     [Approve = POST:0] [Deny = POST:1]
     ");
     let said = drawn(Mark::Question, card(&[CardChoice::Deny]));
-    assert!(said.ends_with("because</code> and why\n[Deny = POST:1]"), "deny is 1 wherever it stands: {said}");
+    assert!(said.ends_with("</code> and why\n[Deny = POST:1]"), "deny is 1 wherever it stands: {said}");
     assert!(drawn(Mark::Question, card(&[])).ends_with("</pre>"), "what cannot be decided has no buttons");
 }
 
