@@ -54,8 +54,9 @@ async fn nothing_is_an_answer_and_one_that_is_lost_holds_up_nobody() {
     let desk = Desk::saying(vec![Ok(Admission::Busy); 3]);
     fake.say(Say::new(ann, mine, "one"));
     let lost = fake.inline_query(ann, "a");
-    let query = fake.inline_query(ann, "ab");
     let hearing = Hearing::start(&Arc::new(adapter(&fake)), &desk);
+    fake.wait_for_call(|call| call.method == "answerInlineQuery").await;
+    let query = fake.inline_query(ann, "ab");
     assert!(fake.inline_answer(&query).await.results.is_empty());
     desk.until("the message is heard", |desk| desk.texts().len() == 4).await;
     fake.wait_until_read().await;
