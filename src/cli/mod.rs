@@ -28,7 +28,7 @@ const INTERNAL: u8 = 3;
 ///
 #[cfg_attr(
     feature = "telegram",
-    doc = "Without a subcommand it runs. With a bot's token (COUNTERSIGN_TELEGRAM__TOKEN) it talks on Telegram; without one it"
+    doc = "Without a subcommand it runs. With a bot's token (`COUNTERSIGN_TELEGRAM__TOKEN`) it talks on Telegram; without one it"
 )]
 #[cfg_attr(
     not(feature = "telegram"),
