@@ -26,8 +26,15 @@ const INTERNAL: u8 = 3;
 
 /// A chat-ops bot: a model or a rule proposes, the team countersigns, deterministic code decides and executes.
 ///
-/// Without a subcommand it runs. No chat platform can be configured in this version, so that it talks here: type a
-/// question about this machine, or pipe questions in, one a line.
+#[cfg_attr(
+    feature = "telegram",
+    doc = "Without a subcommand it runs. With a bot's token (`COUNTERSIGN_TELEGRAM__TOKEN`) it talks on Telegram; without one it"
+)]
+#[cfg_attr(
+    not(feature = "telegram"),
+    doc = "Without a subcommand it runs. This build has no chat platform, so that it"
+)]
+/// talks here: type a question about this machine, or pipe questions in, one a line.
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100)]
 struct Cli {

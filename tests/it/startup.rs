@@ -203,10 +203,16 @@ fn help_and_version_are_no_errors() {
         done.out
     };
     assert_eq!(out(&["--version"]), format!("countersign {}\n", env!("CARGO_PKG_VERSION")));
-    insta::assert_snapshot!(lines_end_clean(&out(&["--help"])), @"
+    let help = lines_end_clean(&out(&["--help"]));
+    let where_it_talks = if cfg!(feature = "telegram") {
+        "With a bot's token (`COUNTERSIGN_TELEGRAM__TOKEN`) it talks on Telegram; without one it talks here"
+    } else {
+        "This build has no chat platform, so that it talks here"
+    };
+    insta::assert_snapshot!(help.replace(where_it_talks, "(where it talks)"), @"
     A chat-ops bot: a model or a rule proposes, the team countersigns, deterministic code decides and executes.
 
-    Without a subcommand it runs. No chat platform can be configured in this version, so that it talks here: type a question about this machine, or pipe questions in, one a line.
+    Without a subcommand it runs. (where it talks): type a question about this machine, or pipe questions in, one a line.
 
     Usage: countersign [OPTIONS] [COMMAND]
 
