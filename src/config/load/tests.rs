@@ -262,6 +262,18 @@ fn a_path_is_relative_to_the_file_that_it_stands_in() {
     assert_eq!(config.data_dir(), Ok(here.join("state")));
 }
 
+/// The variables that the reference shows, each with its key and its value.
+fn variables_of_the_reference() -> Vec<(&'static str, String, &'static str)> {
+    let shown = include_str!("../../../config/reference.toml").lines().filter_map(|line| line.strip_prefix("#$ "));
+    let parts = shown.map(|shown| shown.split_once('=').expect("a variable has a value"));
+    parts
+        .map(|(name, value)| {
+            let key = name.strip_prefix("COUNTERSIGN_").expect("it is ours").replace("__", ".").to_lowercase();
+            (name, key, value)
+        })
+        .collect()
+}
+
 /// The reference, with every line that begins with one of the marks uncommented.
 fn reference(marks: &[&str]) -> String {
     let uncommented = |line: &str| {
@@ -286,10 +298,24 @@ fn the_reference_has_every_key_and_no_other() {
     let table: toml::Table = text.parse().expect("the reference is TOML");
     let mut shown = Vec::new();
     keys::leaves("", &figment::value::Value::serialize(&table).expect("plain data"), &mut shown);
+    shown.extend(variables_of_the_reference().into_iter().map(|(_, key, _)| key));
     let mut known: Vec<_> =
         keys::known().iter().map(|key| key.replace("role.NAME", "role.operator").replace("NAME", "host")).collect();
     shown.sort();
     known.sort();
     assert_eq!(shown, known);
     toml::from_str::<Config>(&text).expect("the examples have the right form");
+}
+
+#[test]
+fn what_the_reference_shows_as_a_variable_is_taken_from_there_and_refused_in_the_file() {
+    let variables = variables_of_the_reference();
+    assert_eq!(variables.iter().map(|(name, ..)| *name).collect::<Vec<_>>(), ["COUNTERSIGN_TELEGRAM__TOKEN"]);
+    for (name, key, value) in variables {
+        let refused = in_file(&format!("{key} = \"{value}\""));
+        assert!(refused.contains(&format!("is a secret; give it as {name}")), "{refused}");
+        if cfg!(feature = "telegram") {
+            assert_eq!(World::new().env(name, value).load().secrets(), [value]);
+        }
+    }
 }
