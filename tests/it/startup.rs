@@ -205,7 +205,7 @@ fn help_and_version_are_no_errors() {
     assert_eq!(out(&["--version"]), format!("countersign {}\n", env!("CARGO_PKG_VERSION")));
     let help = lines_end_clean(&out(&["--help"]));
     let where_it_talks = if cfg!(feature = "telegram") {
-        "With a bot's token (COUNTERSIGN_TELEGRAM__TOKEN) it talks on Telegram; without one it talks here"
+        "With a bot's token (`COUNTERSIGN_TELEGRAM__TOKEN`) it talks on Telegram; without one it talks here"
     } else {
         "This build has no chat platform, so that it talks here"
     };
