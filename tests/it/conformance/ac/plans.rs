@@ -29,6 +29,7 @@ pub(super) async fn ac_11_a_plan_that_was_changed_where_it_is_stored_is_never_ca
         let mut stage = Stage::<C>::start().await;
         let file = File::new(&stage, "notes.txt");
         let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
+        stage.settled().await;
         stage.kill().await;
         tamper(&stage, &card, with_digest).await;
         stage.go_on().await;

@@ -37,6 +37,7 @@ pub(super) async fn ac_05_a_stale_card_decides_nothing_while_another_plan_waits<
     let mut stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let old = stage.card(ANN, stage.ops, &file.ask("one")).await;
+    stage.settled().await;
     stage.kill().await;
     let old = pass(&stage, old, 16).await;
     stage.go_on().await;
@@ -54,6 +55,7 @@ pub(super) async fn ac_06_a_card_from_before_a_restart_is_about_its_own_plan<C: 
     let mut stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let old = stage.card(ANN, stage.ops, &file.ask("one")).await;
+    stage.settled().await;
     stage.restart().await;
     let other = File::new(&stage, "other.txt");
     let waiting = stage.card(ANN, stage.ops, &other.ask("two")).await;
@@ -61,6 +63,7 @@ pub(super) async fn ac_06_a_card_from_before_a_restart_is_about_its_own_plan<C: 
     done(&stage, stage.ops).await;
     assert_eq!((file.count("one"), other.count("two")), (1, 0));
     stage.still_pending(&waiting).await;
+    stage.settled().await;
     stage.restart().await;
     let told = stage.press(BOB, (stage.ops, old.message), &old.approve).await;
     assert!(told.text.contains("done and verified"), "{told:?}");
@@ -71,6 +74,7 @@ pub(super) async fn ac_14_where_nobody_comes_it_expires_and_nobody_is_told_that_
     let mut stage = Stage::<C>::start().await;
     let file = File::new(&stage, "notes.txt");
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
+    stage.settled().await;
     stage.kill().await;
     let card = pass(&stage, card, 16).await;
     stage.go_on().await;

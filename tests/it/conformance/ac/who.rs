@@ -122,6 +122,7 @@ pub(super) async fn ac_23_who_may_only_look_decides_nothing_that_came_up_to_thei
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
     let told = stage.approve(CAROL, &card).await;
     assert!(told.text.contains("it takes somebody of group sre"), "{told:?}");
+    stage.settled().await;
     stage.kill().await;
     let card = super::time::pass(&stage, card, 2).await;
     stage.go_on().await;
