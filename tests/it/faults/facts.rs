@@ -127,6 +127,8 @@ pub(super) struct Row {
     /// `tool.action`.
     pub(super) call: String,
     pub(super) plan: String,
+    /// Of a refusal.
+    pub(super) code: String,
 }
 
 /// Everything.

@@ -129,5 +129,10 @@ fn row(line: &str) -> Row {
     let payload = line["payload"].as_str().expect("nothing is deleted");
     let payload: Value = serde_json::from_str(payload).expect("a payload is an object");
     let text = |key: &str| payload[key].as_str().unwrap_or_default().to_owned();
-    Row { what: text("what"), call: format!("{}.{}", text("tool"), text("action")), plan: text("plan") }
+    Row {
+        what: text("what"),
+        call: format!("{}.{}", text("tool"), text("action")),
+        plan: text("plan"),
+        code: text("code"),
+    }
 }

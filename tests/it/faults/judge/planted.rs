@@ -45,7 +45,7 @@ fn sent(life: usize, message: i64, says: &str) -> Sent {
 }
 
 fn row(what: &str) -> Row {
-    Row { what: what.to_owned(), call: "host_file.append".to_owned(), plan: "plan1".to_owned() }
+    Row { what: what.to_owned(), call: "host_file.append".to_owned(), plan: "plan1".to_owned(), code: String::new() }
 }
 
 /// Two questions, a change with its card and the press that it was done by. The second life was handed the change again,
