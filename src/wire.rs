@@ -11,7 +11,6 @@ use crate::access::OsUser;
 use crate::config::{Config, Telegram};
 
 /// What the console is told of the process it runs in.
-#[cfg_attr(not(feature = "console"), expect(dead_code, reason = "what a console would be told"))]
 pub struct ConsoleWiring<'a> {
     /// The thread that every line belongs to.
     pub thread: &'a str,
