@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use countersign_core::port::{Admission, Asked, BoxFuture, Condition, Ingress, Suggestion, Touch};
-use countersign_core::signal::{Addressed, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
 
@@ -49,6 +49,11 @@ impl Ingress for Entrance {
     fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
         let span = tracing::debug_span!("perceive", platform = %touch.thread.platform);
         Box::pin(self.unless_stopping(self.engine.take_touch(touch)).instrument(span))
+    }
+
+    fn open_work(&self) -> BoxFuture<'_, Result<Vec<EventId>, String>> {
+        let events = self.engine.store.events_of_open_work(&self.platform);
+        Box::pin(async move { events.await.map_err(|error| format!("{error:#}", error = anyhow::Error::from(error))) })
     }
 
     fn suggest(&self, asked: &Asked) -> Vec<Suggestion> {

@@ -81,7 +81,11 @@ fn decision(message: &Outgoing, choice: CardChoice) -> Option<Payload> {
 
 /// It addresses the bot: nobody else's messages have these buttons.
 fn signal_of(touch: Touch, thread: ThreadKey, payload: Payload) -> Signal {
-    let Touch { event, room, actor, platform_roles, .. } = touch;
+    let Touch { event, room, actor, platform_roles, reason: why, .. } = touch;
+    let payload = match payload {
+        Payload::Decision { plan, digest, choice, .. } => Payload::Decision { plan, digest, choice, reason: why },
+        other => other,
+    };
     Signal {
         id: SignalId::new(""),
         event,

@@ -1,7 +1,7 @@
 //! The inbox: every signal that was accepted, until its request has ended. Unique on (platform, account, event), which
 //! is where duplicates end (CARD-08). What a signal means is decided elsewhere.
 
-use countersign_core::signal::{EventId, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::signal::{EventId, Platform, Signal, SignalId, ThreadKey, Wall};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -107,6 +107,18 @@ impl Store {
         let query = sqlx::query(sql).bind(near.platform.as_str()).bind(near.account.as_str()).bind(event.as_str());
         let found = query.fetch_optional(&self.read).await.map_err(StoreError::while_doing("looking for a message"))?;
         found.as_ref().map(|row| threads::key(&Stored::new("threads", row))).transpose()
+    }
+
+    /// The events that were accepted on a platform in threads in which a request or a plan is open, newest first, at most a
+    /// thousand. Reads.
+    pub async fn events_of_open_work(&self, platform: &Platform) -> Result<Vec<EventId>, StoreError> {
+        let sql = "SELECT i.id, i.event FROM inbox AS i WHERE i.platform = $1 AND (\
+                   EXISTS (SELECT 1 FROM inbox AS o WHERE o.thread = i.thread AND o.state <> 'done') \
+                   OR EXISTS (SELECT 1 FROM plans AS p WHERE p.thread = i.thread AND p.state IN ('pending', 'approved'))) \
+                   ORDER BY i.received_at DESC, i.id DESC LIMIT 1000";
+        let rows = sqlx::query(sql).bind(platform.as_str()).fetch_all(&self.read).await;
+        let rows = rows.map_err(StoreError::while_doing("looking for open work"))?;
+        rows.iter().map(|row| Stored::new("inbox", row).text("event").map(EventId::new)).collect()
     }
 
     async fn why_not_open(&self, signal: &SignalId) -> Result<StoreError, StoreError> {

@@ -122,6 +122,8 @@ pub struct Touch {
     pub actor: Actor,
     /// The roles that the actor has there on the platform at this moment.
     pub platform_roles: Vec<String>,
+    /// Why, in the actor's own words, where the platform asked for that; empty elsewhere. Counts where a card is decided.
+    pub reason: String,
 }
 
 /// What an adapter tells the shell. Implemented by the engine.
@@ -134,6 +136,13 @@ pub trait Ingress: Send + Sync {
 
     /// Takes a press or a reaction, as `accept` takes a signal. May do database I/O.
     fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>>;
+
+    /// The events that were taken in the threads in which something is still open: a request, or a plan that waits. Where a
+    /// platform does not tell again what was said while nobody listened, that is looked for behind them. May do database
+    /// I/O; an error is a sentence for the log.
+    fn open_work(&self) -> BoxFuture<'_, Result<Vec<EventId>, String>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
 
     /// What somebody may mean who is still typing, the best first; nothing where nothing may be said. It asks no tool, stores
     /// nothing and decides nothing. No I/O, and quick enough for each letter that is typed.

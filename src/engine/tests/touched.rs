@@ -15,7 +15,15 @@ fn room(name: &str, thread: &str) -> ThreadKey {
 
 fn touch(event: &str, thread: ThreadKey, on: Touched) -> Touch {
     let Signal { actor, platform_roles, .. } = signal("x", "bob", "");
-    Touch { event: EventId::new(event), on, thread, room: ConversationKind::Group, actor, platform_roles }
+    Touch {
+        event: EventId::new(event),
+        on,
+        thread,
+        room: ConversationKind::Group,
+        actor,
+        platform_roles,
+        reason: String::new(),
+    }
 }
 
 fn pressed(event: &str, thread: ThreadKey, button: &str) -> Touch {

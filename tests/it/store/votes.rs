@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use countersign::store::{Committed, PlanChange};
+use countersign::store::{Committed, Ending, PlanChange, StepRecord};
 use countersign_core::approval::{Desk, Filed, Frozen, Move, Plan, PlanState, Terms, Vote, Withdrawal};
 use countersign_core::signal::{ConversationKind, EventId, Mono, Now, Payload, Platform, SignalId, Wall};
 
@@ -17,6 +17,7 @@ const CASES: &[(&str, Case)] = cases![
     a_broken_vote_is_named_and_stops_no_other_plan,
     what_happened_while_it_waited_comes_back,
     a_message_is_found_by_its_event,
+    where_work_is_open_is_known,
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -189,6 +190,30 @@ async fn a_message_is_found_by_its_event(bed: Bed) {
     let mut other_account = elsewhere.clone();
     other_account.account = countersign_core::signal::AccountId::new("another of ours");
     assert_eq!(bed.store.thread_of_event(&other_account, &EventId::new("e-1")).await.expect("readable"), None);
+}
+
+async fn where_work_is_open_is_known(bed: Bed) {
+    let open = async |platform: &str| {
+        let events = bed.store.events_of_open_work(&Platform::new(platform)).await.expect("readable");
+        events.iter().map(|event| event.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    for (id, root, at) in [("s-1", "main", 1), ("s-2", "main", 2), ("s-3", "other", 3)] {
+        accepted(&bed, id, root, at).await;
+    }
+    assert_eq!(open("console").await, ["event of s-3", "event of s-2", "event of s-1"]);
+    assert!(open("telegram").await.is_empty());
+    let filed = taking(1, 2);
+    for (id, plans) in [("s-1", vec![file(&filed)]), ("s-2", Vec::new()), ("s-3", Vec::new())] {
+        let last = StepRecord { ending: Some(Ending::Answered), ..changing(id, plans) };
+        assert_eq!(bed.store.commit(&last).await.expect("it can be stored"), Committed::Done);
+    }
+    assert_eq!(open("console").await, ["event of s-2", "event of s-1"], "a plan waits there");
+    let cancelled =
+        desk_with(&filed).shift(filed.id(), PlanState::Cancelled, NOW, |_| {}).expect("the table allows it");
+    accepted(&bed, "s-4", "other", 4).await;
+    let last = StepRecord { ending: Some(Ending::Answered), ..changing("s-4", vec![change("m-1", cancelled)]) };
+    assert_eq!(bed.store.commit(&last).await.expect("it can be stored"), Committed::Done);
+    assert!(open("console").await.is_empty());
 }
 
 /// No trigger can say it in one text for both engines, so that this reads the program: no statement of it takes a vote

@@ -26,6 +26,7 @@ pub(super) fn pressed(query: &CallbackQuery, me: &Me) -> Heard {
         room: place::kind(chat),
         actor: actor::user(&query.from),
         platform_roles: Vec::new(),
+        reason: String::new(),
     };
     Heard::Touched { touch, callback: Some(query.id.0.clone()) }
 }
@@ -49,6 +50,7 @@ pub(super) fn reacted(update: u32, reaction: &MessageReactionUpdated, me: &Me) -
             MaybeAnonymousUser::Chat(chat) => actor::chat(chat),
         },
         platform_roles: Vec::new(),
+        reason: String::new(),
     };
     Heard::Touched { touch, callback: None }
 }
