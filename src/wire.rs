@@ -8,7 +8,7 @@ use countersign_core::route::Intents;
 use countersign_core::signal::{ActorId, Platform};
 
 use crate::access::OsUser;
-use crate::config::{Config, Telegram};
+use crate::config::{Config, Discord, Telegram};
 
 /// What the console is told of the process it runs in.
 pub struct ConsoleWiring<'a> {
@@ -56,6 +56,7 @@ pub fn wire(
     wiring: ConsoleWiring<'_>,
 ) -> anyhow::Result<Wired> {
     let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
+    adapters.extend(discord(&config.discord, intents)?);
     adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
     if adapters.is_empty() {
         return console(wiring);
@@ -75,6 +76,32 @@ fn banner(wiring: &ConsoleWiring<'_>, rest: &str) -> String {
         wiring.audit_head,
         wiring.still_open.as_ref().map(|line| format!("\n{line}")).unwrap_or_default()
     )
+}
+
+#[cfg(feature = "discord")]
+fn discord(config: &Discord, intents: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    use countersign_discord::{Command, Discord, Limits, Options};
+    let Some(token) = &config.token else { return Ok(None) };
+    let commands = menu(intents).map(|(name, about)| Command { name, about });
+    let options = Options {
+        api_url: config.api_url.clone(),
+        gateway_url: config.gateway_url.clone(),
+        commands: commands.collect(),
+        limits: Limits { per_second: config.per_second, channel_per_second: config.per_channel_per_second },
+        own_threads: config.threads_in.iter().filter_map(|id| id.parse().ok()).collect(),
+        ..Options::new(token.expose())
+    };
+    let adapter = Discord::new(options).map_err(|problem| anyhow::anyhow!("[discord]: {problem}"))?;
+    Ok(Some(Arc::new(adapter)))
+}
+
+/// The configuration refuses a token in a build like this one.
+#[cfg(not(feature = "discord"))]
+fn discord(config: &Discord, _: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    if config.is_on() {
+        anyhow::bail!("this build has no Discord; build with --features discord");
+    }
+    Ok(None)
 }
 
 #[cfg(feature = "telegram")]
@@ -105,8 +132,8 @@ fn telegram(_: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn
 }
 
 /// What a platform suggests to whoever types a slash: what can be asked without any argument, by its first example, with `_`
-/// for a space. Telegram takes 100 commands of 32 characters, each with 256 characters about it.
-#[cfg(feature = "telegram")]
+/// for a space. Telegram and Discord take 100 commands of 32 characters, Telegram with 256 characters about each.
+#[cfg(any(feature = "discord", feature = "telegram"))]
 fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     let named = intents.iter().filter_map(|intent| {
         let asked = intent.in_short().filter(|asked| asked.len() <= 32)?;

@@ -4,6 +4,7 @@
 mod budget;
 mod data;
 mod database;
+mod discord;
 mod error;
 mod keys;
 mod load;
@@ -15,6 +16,7 @@ mod telegram;
 
 pub use budget::Budget;
 pub use data::{DataLock, lock_data_dir};
+pub use discord::Discord;
 pub use error::{ConfigError, Line, Problem};
 pub use load::{LoadOptions, Override};
 pub use rates::{Rate, Rates};

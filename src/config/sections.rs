@@ -11,6 +11,7 @@ use tracing_subscriber::EnvFilter;
 use super::budget::Budget;
 use super::data;
 use super::database;
+use super::discord::Discord;
 use super::error::{ConfigError, Problem};
 use super::rates::Rates;
 use super::secret::Secret;
@@ -43,6 +44,8 @@ pub struct Config {
     pub tools: Tools,
     /// Who may what.
     pub access: Access,
+    /// The bot's account on Discord.
+    pub discord: Discord,
     /// The bot's account on Telegram.
     pub telegram: Telegram,
 }
@@ -61,6 +64,7 @@ impl Default for Config {
             commands: Commands::default(),
             tools: Tools::default(),
             access: Access::default(),
+            discord: Discord::default(),
             telegram: Telegram::default(),
         };
         config.add_built_in_spokes();
@@ -84,6 +88,7 @@ impl Config {
         self.limits.validate()?;
         self.rates.validate()?;
         self.budget.budgets()?;
+        self.discord.validate(cfg!(feature = "discord"))?;
         self.telegram.validate(cfg!(feature = "telegram"))?;
         self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
     }
@@ -103,6 +108,7 @@ impl Config {
             ("tools.dir", self.tools.dir.as_mut()),
             ("access.file", self.access.file.as_mut()),
             ("access.policies", self.access.policies.as_mut()),
+            ("discord.token_file", self.discord.token_file.as_mut()),
             ("telegram.token_file", self.telegram.token_file.as_mut()),
         ]
         .into_iter()
@@ -112,8 +118,9 @@ impl Config {
     /// Every secret in it, whole, in parts and as other texts write it: what the mask has to know.
     pub fn secrets(&self) -> Vec<String> {
         let database = self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default();
-        let token = self.telegram.token.as_ref().map(|token| token.expose().to_owned());
-        database.into_iter().chain(token).collect()
+        let tokens = [&self.discord.token, &self.telegram.token];
+        let tokens = tokens.into_iter().flatten().map(|token| token.expose().to_owned());
+        database.into_iter().chain(tokens).collect()
     }
 }
 

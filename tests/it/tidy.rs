@@ -32,7 +32,7 @@ const TOP_LEVEL: [&str; 10] = [
 ];
 
 /// What each inner package may depend on, and nothing else. A new entry here is a decision, not a formality.
-const DEPENDENCIES: [(&str, &str, &[&str]); 8] = [
+const DEPENDENCIES: [(&str, &str, &[&str]); 12] = [
     (
         "src/core",
         "dependencies",
@@ -68,6 +68,23 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 8] = [
     ),
     ("adapters/console", "dev-dependencies", &["insta"]),
     (
+        "adapters/discord",
+        "dependencies",
+        &[
+            "countersign-core",
+            "futures",
+            "reqwest",
+            "serde",
+            "serde_json",
+            "serenity",
+            "tokio",
+            "tokio-tungstenite",
+            "tracing",
+            "unicode-width",
+        ],
+    ),
+    ("adapters/discord", "dev-dependencies", &["countersign-discord-fake", "insta", "proptest", "tokio"]),
+    (
         "adapters/telegram",
         "dependencies",
         &[
@@ -84,6 +101,25 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 8] = [
     ),
     ("adapters/telegram", "dev-dependencies", &["countersign-telegram-fake", "insta", "proptest", "tokio"]),
     // Nothing of ours: a fake stands outside the bot.
+    (
+        "tests/fakes/discord",
+        "dependencies",
+        &[
+            "bytes",
+            "clap",
+            "form_urlencoded",
+            "futures",
+            "http-body-util",
+            "hyper",
+            "hyper-util",
+            "multer",
+            "serde_json",
+            "tokio",
+            "tokio-tungstenite",
+            "unicode-width",
+        ],
+    ),
+    ("tests/fakes/discord", "dev-dependencies", &["insta", "reqwest", "serenity"]),
     (
         "tests/fakes/telegram",
         "dependencies",

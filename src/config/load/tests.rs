@@ -249,6 +249,23 @@ fn a_token_stands_in_the_environment_or_in_a_file_of_its_own() {
 }
 
 #[test]
+fn discords_token_is_a_secret_and_its_servers_are_addresses() {
+    let token = "MTEw.hunter2.hunter2-hunter2_hunter2";
+    insta::assert_snapshot!(in_file(&format!("[discord]\ntoken = \"{token}\"")), @"");
+    insta::assert_snapshot!(in_file("[discord]\napi_url = \"example.org\""), @"");
+    insta::assert_snapshot!(in_file("[discord]\ngateway_url = \"https://example.org\""), @"");
+    insta::assert_snapshot!(in_file("[discord]\nthreads_in = [\"1100000000000000001\", \"#ops\"]"), @"");
+    assert!(!Config::default().discord.is_on(), "nothing is on that nobody turned on");
+    let world = World::new().env("COUNTERSIGN_DISCORD__TOKEN", token);
+    if cfg!(feature = "discord") {
+        insta::assert_snapshot!(World::new().env("COUNTERSIGN_DISCORD__TOKEN", "hunter2").refused(), @"");
+        assert_eq!(world.load().secrets(), [token]);
+    } else {
+        assert!(world.refused().contains("build with --features discord"));
+    }
+}
+
+#[test]
 fn a_path_is_relative_to_the_file_that_it_stands_in() {
     let mut world = World::new();
     std::fs::create_dir(world.dir.path().join("etc")).expect("it can be created");

@@ -24,6 +24,24 @@ proptest = \"1\"
 tokio = \"1\"
 ";
 
+const DISCORD_MANIFEST: &str = "[dependencies]
+countersign-core.workspace = true
+futures = \"1\"
+reqwest = \"1\"
+serde = \"1\"
+serde_json = \"1\"
+serenity = \"1\"
+tokio = \"1\"
+tokio-tungstenite = \"1\"
+tracing = \"1\"
+unicode-width = \"1\"
+[dev-dependencies]
+countersign-discord-fake.workspace = true
+insta = \"1\"
+proptest = \"1\"
+tokio = \"1\"
+";
+
 const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
     shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
@@ -32,6 +50,10 @@ const CONSOLE_MANIFEST: &str = "[dependencies]\ncountersign-core = \"1\"\nfuture
 const FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nclap = \"1\"\nform_urlencoded = \"1\"\nfutures = \"1\"\n\
     http-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\nmulter = \"1\"\nserde_json = \"1\"\ntokio = \"1\"\nunicode-width = \"1\"\n\
     [dev-dependencies]\ninsta = \"1\"\nreqwest = \"1\"\nteloxide-core = \"1\"\n";
+const DISCORD_FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nclap = \"1\"\nform_urlencoded = \"1\"\nfutures = \"1\"\n\
+    http-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\nmulter = \"1\"\nserde_json = \"1\"\ntokio = \"1\"\n\
+    tokio-tungstenite = \"1\"\nunicode-width = \"1\"\n\
+    [dev-dependencies]\ninsta = \"1\"\nreqwest = \"1\"\nserenity = \"1\"\n";
 const CORE_LIB: &str = "//! Decides, never does.\n//!\n//! 1. **No write without a target.** A sentence\n//!    on two lines. \
     Held by\n//!    `gate::tests::held` and `also_held`.\n//! 2. **Refusals never wear down.** Held by `also_held`.\n\n\
     #[cfg(test)]\nmod tests {\n    #[test]\n    // Why.\n    #[expect(lint)]\n    fn held() {}\n\n    #[tokio::test]\n    \
@@ -48,7 +70,9 @@ fn sound() -> Vec<(String, String)> {
         (".hidden", ""),
         ("src/core/Cargo.toml", CORE_MANIFEST),
         ("adapters/console/Cargo.toml", CONSOLE_MANIFEST),
+        ("adapters/discord/Cargo.toml", DISCORD_MANIFEST),
         ("adapters/telegram/Cargo.toml", TELEGRAM_MANIFEST),
+        ("tests/fakes/discord/Cargo.toml", DISCORD_FAKE_MANIFEST),
         ("tests/fakes/telegram/Cargo.toml", FAKE_MANIFEST),
         ("src/core/lib.rs", CORE_LIB),
         ("src/lib.rs", &format!("//! Root. `.unwrap()` in a comment.\nmod core_of_it;\n{longest}")),

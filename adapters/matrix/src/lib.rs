@@ -1,0 +1,2 @@
+//! Matrix as a platform.
+#![recursion_limit = "256"]

@@ -1,0 +1,196 @@
+//! The fake as a server: its socket, its connections, and outages. It listens on the loopback only, on a port that the
+//! system chooses, on a thread of its own, and ends with the last handle on it. What a request does is in `http`, what a
+//! connection to the gateway does in `socket`.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, UPGRADE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+
+use crate::http::{Closed, TOKEN, serve};
+use crate::people::{BOT, BOT_USERNAME};
+use crate::socket;
+use crate::state::Shared;
+
+/// How long a wait for something in a chat lasts before it fails, unless a test says otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A running fake. Clones are handles on the same one; it ends when the last is dropped.
+///
+/// What people do (`say`, `press`, ...) panics with a sentence where it cannot be done, because the test is wrong then.
+#[derive(Clone)]
+pub struct Fake {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    home: Home,
+    /// The task that accepts, with all its connections; none while there is an outage.
+    accepting: Mutex<Option<JoinHandle<()>>>,
+    patience: Mutex<Duration>,
+}
+
+/// The fake's own runtime, so that it answers while a test blocks its thread, and in real time while a test stops the clock.
+struct Home(Option<Runtime>);
+
+impl Home {
+    fn build() -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("discord-fake").enable_all().build()?;
+        Ok(Self(Some(runtime)))
+    }
+
+    fn spawn<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.0.as_ref().expect("invariant: it is there until it is dropped").spawn(task)
+    }
+
+    /// A socket belongs to the runtime in which it is made.
+    async fn bind(&self, address: SocketAddr) -> std::io::Result<TcpListener> {
+        self.spawn(TcpListener::bind(address)).await.map_err(std::io::Error::other)?
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            // A runtime must not be waited for inside another one, where the last handle may well be dropped.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Fake {
+    /// Starts one on a free port of 127.0.0.1.
+    pub async fn start() -> Self {
+        Self::start_on(0).await.expect("invariant: the loopback has a free port")
+    }
+
+    /// Starts one on this port of 127.0.0.1. The error says why the port cannot be had.
+    pub async fn start_on(port: u16) -> std::io::Result<Self> {
+        let home = Home::build()?;
+        let listener = home.bind((Ipv4Addr::LOCALHOST, port).into()).await?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared::new(format!("ws://{address}")));
+        let accepting = Mutex::new(Some(home.spawn(accept(listener, Arc::clone(&shared)))));
+        let inner = Inner { shared, address, home, accepting, patience: Mutex::new(PATIENCE) };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What a bot takes for Discord's: `http://127.0.0.1:PORT`, without a slash at its end.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.inner.address)
+    }
+
+    /// The token that the fake knows its bot by.
+    pub fn token(&self) -> &'static str {
+        TOKEN
+    }
+
+    /// The bot's unique name.
+    pub fn bot_username(&self) -> &'static str {
+        BOT_USERNAME
+    }
+
+    /// What people write to call the bot: `<@ID>`.
+    pub fn bot_mention(&self) -> String {
+        format!("<@{BOT}>")
+    }
+
+    /// Where the gateway is: `ws://127.0.0.1:PORT`. A bot asks the API for it.
+    pub fn gateway_url(&self) -> String {
+        format!("ws://{}", self.inner.address)
+    }
+
+    /// An outage: closes the socket and every connection. What was said meanwhile can be had by resuming, or read over the API.
+    pub async fn stop_listening(&self) {
+        let accepting = self.accepting().take();
+        if let Some(accepting) = accepting {
+            accepting.abort();
+            // Only when the task is gone are its sockets closed.
+            drop(accepting.await);
+        }
+    }
+
+    /// The end of an outage: listens on the same port again.
+    pub async fn listen_again(&self) {
+        let listener = self.inner.home.bind(self.inner.address).await;
+        let listener = listener.unwrap_or_else(|why| panic!("{} cannot be had again: {why}", self.inner.address));
+        let accepting = self.inner.home.spawn(accept(listener, Arc::clone(&self.inner.shared)));
+        if let Some(before) = self.accepting().replace(accepting) {
+            before.abort();
+        }
+    }
+
+    /// How long a wait for something in a chat lasts before it fails.
+    pub fn set_patience(&self, patience: Duration) {
+        *self.inner.patience.lock().expect("invariant: nobody panics while holding it") = patience;
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        *self.inner.patience.lock().expect("invariant: nobody panics while holding it")
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.inner.shared
+    }
+
+    fn accepting(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.inner.accepting.lock().expect("invariant: nobody panics while holding it")
+    }
+}
+
+/// Accepts until it is aborted, which ends its connections as well.
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    loop {
+        while connections.try_join_next().is_some() {}
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        connections.spawn(connection(stream, Arc::clone(&shared)));
+    }
+}
+
+/// Where a connection that becomes one to the gateway is left while its answer is written.
+type Upgrade = Arc<Mutex<Option<OnUpgrade>>>;
+
+async fn connection(stream: TcpStream, shared: Arc<Shared>) {
+    let upgrade = Upgrade::default();
+    let service = service_fn(|request| route(Arc::clone(&shared), Arc::clone(&upgrade), request));
+    // A connection that was cut, by either side, is no matter for the fake.
+    drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).with_upgrades().await);
+    let upgrade = upgrade.lock().expect("invariant: nobody panics while holding it").take();
+    if let Some(upgrade) = upgrade
+        && let Ok(upgraded) = upgrade.await
+    {
+        socket::serve(shared, upgraded).await;
+    }
+}
+
+async fn route(
+    shared: Arc<Shared>,
+    upgrade: Upgrade,
+    mut request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Closed> {
+    let Some(key) = request.headers().get(SEC_WEBSOCKET_KEY).cloned() else { return serve(shared, request).await };
+    *upgrade.lock().expect("invariant: nobody panics while holding it") = Some(hyper::upgrade::on(&mut request));
+    let answer = Response::builder()
+        .status(StatusCode::SWITCHING_PROTOCOLS)
+        .header(CONNECTION, HeaderValue::from_static("Upgrade"))
+        .header(UPGRADE, HeaderValue::from_static("websocket"))
+        .header(SEC_WEBSOCKET_ACCEPT, derive_accept_key(key.as_bytes()))
+        .body(Full::default());
+    Ok(answer.expect("invariant: statuses and headers are ours and sound"))
+}
