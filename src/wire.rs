@@ -55,16 +55,27 @@ pub fn wire(
     platform_roles: impl Fn(&str) -> bool,
     wiring: ConsoleWiring<'_>,
 ) -> anyhow::Result<Wired> {
-    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
-    adapters.extend(discord(&config.discord, intents)?);
-    adapters.extend(matrix(&config.matrix, wiring.data)?);
-    adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
+    let adapters = platforms(config, intents, platform_roles, wiring.data)?;
     if adapters.is_empty() {
         return console(wiring);
     }
     let names: Vec<String> = adapters.iter().map(|adapter| adapter.platform().to_string()).collect();
     let banner = banner(&wiring, &format!(", on {}. Ctrl-C stops it.", names.join(", ")));
     Ok(Wired { adapters, console_owner: None, interrupt_is_taken: false, banner: Some(banner) })
+}
+
+/// The chat platforms that are configured, as in [`wire`]; none where the console is what runs. No I/O.
+pub fn platforms(
+    config: &Config,
+    intents: &Intents,
+    platform_roles: impl Fn(&str) -> bool,
+    data: &Path,
+) -> anyhow::Result<Vec<Arc<dyn Adapter>>> {
+    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
+    adapters.extend(discord(&config.discord, intents)?);
+    adapters.extend(matrix(&config.matrix, data)?);
+    adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
+    Ok(adapters)
 }
 
 /// What is said at the start: what runs where and, in `rest`, how to go on; then the audit trail's head, and what an earlier
