@@ -178,9 +178,10 @@ fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     named.take(100)
 }
 
+/// The console alone, whatever is configured. No I/O.
 #[cfg(feature = "console")]
 #[expect(clippy::unnecessary_wraps, reason = "a build without a console has none to give")]
-fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+pub fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
     let banner = banner(&wiring, ". Ask about this machine; `help` lists what I understand, `quit` leaves.");
     let adapter = Console::new(Options {
@@ -200,7 +201,7 @@ fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
 
 /// A build without any platform has nobody to talk to.
 #[cfg(not(feature = "console"))]
-fn console(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+pub fn console(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     anyhow::bail!(
         "no platform is configured, and this build has no console: set a platform's token, or build with --features console"
     )

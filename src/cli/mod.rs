@@ -147,6 +147,15 @@ pub(crate) enum SpokeName {
     Host,
 }
 
+/// Where it talks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Talks {
+    /// On every platform that is configured, else here.
+    WhereConfigured,
+    /// In this terminal or pipe.
+    Here,
+}
+
 /// An error with the exit code it leads to.
 pub(crate) enum Failed {
     /// What was asked about is not fine: a sentence for people.
@@ -169,7 +178,8 @@ pub fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        None | Some(Command::Console) => run::run(&cli.run),
+        None => run::run(&cli.run, Talks::WhereConfigured),
+        Some(Command::Console) => run::run(&cli.run, Talks::Here),
         Some(Command::Replay { file }) => replay::run(&cli.run, &file),
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
