@@ -1,2 +1,5 @@
 //! Matrix as a platform.
 #![recursion_limit = "256"]
+
+mod ids;
+mod render;
