@@ -24,6 +24,7 @@ pub(super) enum Act {
     Request { kind: ToolKind, tool: String },
     Decide { risk: Risk, is_requester: bool },
     DecideAlone { risk: Risk },
+    DecideUnsealed { risk: Risk },
     Alone { risk: Risk, tool: String },
     Acknowledge,
     Declare,
@@ -39,6 +40,7 @@ impl Act {
             Self::Request { .. } => "request",
             Self::Decide { .. } => "decide",
             Self::DecideAlone { .. } => "decide_alone",
+            Self::DecideUnsealed { .. } => "decide_unsealed",
             Self::Alone { .. } => "act_alone",
             Self::Acknowledge => "acknowledge",
             Self::Declare => "declare",
@@ -53,6 +55,7 @@ impl Act {
             Self::Talk | Self::Request { .. } | Self::Declare => false,
             Self::Decide { .. }
             | Self::DecideAlone { .. }
+            | Self::DecideUnsealed { .. }
             | Self::Alone { .. }
             | Self::Acknowledge
             | Self::Grant
@@ -64,9 +67,12 @@ impl Act {
     pub(super) const fn is_for_known_people(&self) -> bool {
         match self {
             Self::Talk | Self::Request { .. } | Self::Declare | Self::Acknowledge => false,
-            Self::Decide { .. } | Self::DecideAlone { .. } | Self::Alone { .. } | Self::Grant | Self::Administer => {
-                true
-            }
+            Self::Decide { .. }
+            | Self::DecideAlone { .. }
+            | Self::DecideUnsealed { .. }
+            | Self::Alone { .. }
+            | Self::Grant
+            | Self::Administer => true,
         }
     }
 }
@@ -131,7 +137,7 @@ pub(super) fn context(act: &Act, place: &Place) -> Option<Context> {
         Act::Decide { risk, is_requester } => {
             vec![("risk", text(risk.as_str())), ("is_requester", RestrictedExpression::new_bool(*is_requester))]
         }
-        Act::DecideAlone { risk } => vec![("risk", text(risk.as_str()))],
+        Act::DecideAlone { risk } | Act::DecideUnsealed { risk } => vec![("risk", text(risk.as_str()))],
         Act::Alone { risk, tool } => vec![("risk", text(risk.as_str())), ("tool", text(tool))],
         Act::Talk | Act::Acknowledge | Act::Declare | Act::Grant | Act::Administer => Vec::new(),
     };

@@ -194,6 +194,10 @@ impl Rights for LiveAccess {
         self.snapshot().may_decide_alone(asker, risk)
     }
 
+    fn may_decide_unsealed(&self, asker: &Asker<'_>, risk: Risk) -> bool {
+        self.snapshot().may_decide_unsealed(asker, risk)
+    }
+
     fn acts_alone(&self, asker: &Asker<'_>, call: &str, on: (&ResourceId, &[String]), risk: Risk) -> bool {
         self.snapshot().acts_alone(asker, call, on, risk)
     }

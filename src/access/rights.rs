@@ -340,6 +340,11 @@ impl Rights for Access {
         self.judge(asker, &Act::DecideAlone { risk }, None)
     }
 
+    /// The record says each time that this was one.
+    fn may_decide_unsealed(&self, asker: &Asker<'_>, risk: Risk) -> bool {
+        self.judge(asker, &Act::DecideUnsealed { risk }, None)
+    }
+
     /// The room's entry must list it, the environment must be one for that whichever way it is looked at, and the policies
     /// must permit it to who asks.
     fn acts_alone(&self, asker: &Asker<'_>, call: &str, (id, found): (&ResourceId, &[String]), risk: Risk) -> bool {

@@ -13,8 +13,8 @@ use super::rights::{Access, Subject};
 
 /// What can be asked, for whoever asked something else.
 const FORM: &str = "Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium \
-                    or high (and alone), acknowledge, declare, grant, administer. Then `on` a resource's id or an \
-                    environment, and `in` a room as platform:id.";
+                    or high (perhaps alone, or unsealed), acknowledge, declare, grant, administer. Then `on` a \
+                    resource's id or an environment, and `in` a room as platform:id.";
 
 /// Where the access file does not say what kind of room it is, a closed one is meant.
 const CLOSED: ConversationKind = ConversationKind::Group;
@@ -117,6 +117,9 @@ fn describe(wanted: &Wanted) -> String {
         Act::Decide { risk, is_requester: false } => format!("decide what is of {} risk", risk.as_str()),
         Act::Decide { risk, is_requester: true } => format!("decide their own plan of {} risk", risk.as_str()),
         Act::DecideAlone { risk } => format!("decide alone what is of {} risk", risk.as_str()),
+        Act::DecideUnsealed { risk } => {
+            format!("decide what is of {} risk by what a server could make up", risk.as_str())
+        }
         other => other.name().to_owned(),
     };
     let on = match &wanted.on {
@@ -185,6 +188,7 @@ fn act_of(words: &[&str]) -> Option<Act> {
     match (*first, rest) {
         ("decide" | "approve", []) => Some(Act::Decide { risk, is_requester: false }),
         ("decide" | "approve", ["alone"]) => Some(Act::DecideAlone { risk }),
+        ("decide" | "approve", ["unsealed"]) => Some(Act::DecideUnsealed { risk }),
         ("decide" | "approve", ["as", "requester"]) => Some(Act::Decide { risk, is_requester: true }),
         _ => None,
     }

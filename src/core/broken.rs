@@ -89,7 +89,7 @@ pub(crate) fn gate(name: &'static str, verdict: Verdict) -> Verdict {
 
 /// What the judge of decisions says, if it is not broken.
 pub(crate) fn judged(allowed: Result<Allowed, Box<Refusal>>) -> Result<Allowed, Box<Refusal>> {
-    if is(Break::Judge) { Ok(Allowed { waiver: false, missing: 0 }) } else { allowed }
+    if is(Break::Judge) { Ok(Allowed::default()) } else { allowed }
 }
 
 /// What a verification found, if it is not broken.

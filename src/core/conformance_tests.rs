@@ -4,6 +4,8 @@
 
 #[path = "conformance_tests/plans.rs"]
 mod plans;
+#[path = "conformance_tests/sealed.rs"]
+mod sealed;
 #[path = "conformance_tests/who.rs"]
 mod who;
 

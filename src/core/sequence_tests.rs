@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::approval::{Circle, Decided, Digest, Escalation, Filed, Outcome, PlanId, PlanState, Terms, Vote};
 use crate::effect::Input;
 use crate::port::CardChoice;
-use crate::signal::{Actor, ActorId, ActorKind, ConversationKind, OURSELVES, Payload, SignalId, Wall};
+use crate::signal::{Actor, ActorId, ActorKind, Assurance, ConversationKind, OURSELVES, Payload, SignalId, Wall};
 use crate::testkit::{World, resource};
 
 #[path = "sequence_tests/cards.rs"]
@@ -225,7 +225,16 @@ fn moved_elsewhere(town: &mut Town<'_>, plan: &PlanId, to: PlanState) {
     let by = somebody(other);
     let platform = row.frozen.plan().thread.platform.clone();
     let signal = SignalId::new("elsewhere");
-    let decided = Decided { platform, by, signal, at: wall, waiver: false, reason: String::new(), unasked: None };
+    let decided = Decided {
+        platform,
+        by,
+        signal,
+        at: wall,
+        waiver: false,
+        unsealed: false,
+        reason: String::new(),
+        unasked: None,
+    };
     let Some(votes) = (if to == PlanState::Approved { votes_elsewhere(town, row) } else { Some(Vec::new()) }) else {
         return;
     };
@@ -255,10 +264,12 @@ fn votes_elsewhere(town: &Town<'_>, row: &Filed) -> Option<Vec<Vote>> {
                 by: somebody(name),
                 person: name.to_owned(),
                 roles: Vec::new(),
+                assurance: Assurance::Platform,
                 room: ConversationKind::Group,
                 signal: SignalId::new("elsewhere"),
                 at: Wall(town.wall),
                 waiver: false,
+                unsealed: false,
             });
         }
     }

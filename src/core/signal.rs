@@ -170,6 +170,38 @@ pub enum Addressed {
     No,
 }
 
+/// How far it is known that the actor of an event is who it says. What people told a server to keep is one thing, and what that
+/// server could make up is another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Assurance {
+    /// The platform vouches for it, and the team has no closer witness: Telegram, Discord, the console.
+    #[default]
+    Platform,
+    /// Whoever runs the server could have made it up: a reaction, or what was not encrypted by a verified device, where
+    /// events can be encrypted (DESIGN.md section 4).
+    Unsealed,
+    /// Encrypted, by a device that is verified as the actor's own.
+    Sealed,
+}
+
+impl Assurance {
+    /// The stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Platform => "platform",
+            Self::Unsealed => "unsealed",
+            Self::Sealed => "sealed",
+        }
+    }
+
+    /// For serde: what most platforms say is not written down.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+    pub(crate) fn is_the_platforms(&self) -> bool {
+        *self == Self::Platform
+    }
+}
+
 /// The key of a thread: a tuple, stored as columns and never joined into one string (ADAPTERS.md 1.8).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ThreadKey {
@@ -333,6 +365,9 @@ pub struct Signal {
     /// an earlier one. What they mean to us is in the access file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub platform_roles: Vec<String>,
+    /// How far it is known that it was the actor.
+    #[serde(default, skip_serializing_if = "Assurance::is_the_platforms")]
+    pub assurance: Assurance,
     /// How it addressed the bot.
     pub addressed: Addressed,
     /// The message that it replies to, where threads are chains of replies: if that is one of a thread, this belongs to it,
@@ -353,7 +388,7 @@ pub struct Signal {
 impl Signal {
     /// Who asks, and from where.
     pub fn asker(&self) -> Asker<'_> {
-        let Self { actor, platform_roles, thread, room, .. } = self;
-        Asker { actor, platform_roles, thread, room: *room }
+        let Self { actor, platform_roles, assurance, thread, room, .. } = self;
+        Asker { actor, platform_roles, assurance: *assurance, thread, room: *room }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use countersign_core::approval::{Due, PlanId};
 use countersign_core::effect::Input;
 use countersign_core::signal::{
-    Actor, ActorId, ActorKind, Addressed, ConversationKind, EventId, Ground, OURSELVES, Payload, Signal, SignalId,
-    ThreadKey, Wall,
+    Actor, ActorId, ActorKind, Addressed, Assurance, ConversationKind, EventId, Ground, OURSELVES, Payload, Signal,
+    SignalId, ThreadKey, Wall,
 };
 use tokio::time::Instant;
 
@@ -148,6 +148,7 @@ pub(super) fn our_signal(thread: &ThreadKey, payload: Payload) -> Signal {
         ground: Ground::Background,
         follows: None,
         platform_roles: Vec::new(),
+        assurance: Assurance::Platform,
         received_at: Wall(wall_now().0),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::port::{Admission, Block, CardChoice, Outgoing, Touch, Touched};
+use countersign_core::port::{Admission, Block, CardChoice, Outgoing, Sign, Touch, Touched};
 use countersign_core::signal::{Addressed, EventId, Ground, Payload, Signal, SignalId, ThreadKey, Wall};
 
 use super::Engine;
@@ -15,9 +15,9 @@ impl Engine {
     pub(super) async fn take_touch(self: &Arc<Self>, touch: Touch) -> anyhow::Result<Admission> {
         let found = match &touch.on {
             Touched::Button(button) => Some(self.pressed(&touch.thread, button).await?),
-            Touched::Message { event, choice } => {
+            Touched::Message { event, sign } => {
                 let post = self.reacted(&touch.thread, event).await?;
-                post.and_then(|post| Some((decision(&message(&post)?, *choice)?, post.thread)))
+                post.and_then(|post| Some((signed(&message(&post)?, *sign)?, post.thread)))
             }
         };
         let Some((payload, thread)) = found else { return Ok(Admission::Unknown) };
@@ -60,11 +60,28 @@ fn meaning(message: &Outgoing, place: u32) -> Option<Payload> {
             let choice = [CardChoice::Approve, CardChoice::Deny].into_iter().nth(usize::try_from(place).ok()?)?;
             decision(message, choice)
         }
+        Block::Choices { .. } => pick(message, place),
+        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+    })
+}
+
+/// What a reaction to a message means.
+fn signed(message: &Outgoing, sign: Sign) -> Option<Payload> {
+    match sign {
+        Sign::Approve => decision(message, CardChoice::Approve),
+        Sign::Deny => decision(message, CardChoice::Deny),
+        Sign::Pick(place) => pick(message, place),
+    }
+}
+
+/// The choice at this place of a message's question; none where it asks none, or offers fewer.
+fn pick(message: &Outgoing, place: u32) -> Option<Payload> {
+    message.blocks.iter().find_map(|block| match block {
         Block::Choices { question, choices } => {
             let is_one = usize::try_from(place).is_ok_and(|place| place < choices.len());
             is_one.then(|| Payload::Choice { question: question.clone(), pick: place })
         }
-        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+        _ => None,
     })
 }
 
@@ -81,7 +98,7 @@ fn decision(message: &Outgoing, choice: CardChoice) -> Option<Payload> {
 
 /// It addresses the bot: nobody else's messages have these buttons.
 fn signal_of(touch: Touch, thread: ThreadKey, payload: Payload) -> Signal {
-    let Touch { event, room, actor, platform_roles, reason: why, .. } = touch;
+    let Touch { event, room, actor, platform_roles, assurance, reason: why, .. } = touch;
     let payload = match payload {
         Payload::Decision { plan, digest, choice, .. } => Payload::Decision { plan, digest, choice, reason: why },
         other => other,
@@ -93,6 +110,7 @@ fn signal_of(touch: Touch, thread: ThreadKey, payload: Payload) -> Signal {
         room,
         actor,
         platform_roles,
+        assurance,
         addressed: Addressed::Reply,
         follows: None,
         payload,
@@ -148,7 +166,11 @@ mod tests {
         let asks = with(Block::Choices { question: question.clone(), choices: vec![label("a"), label("b")] });
         assert_eq!(meaning(&asks, 1), Some(Payload::Choice { question, pick: 1 }));
         assert_eq!(meaning(&asks, 2), None);
-        assert_eq!(decision(&asks, CardChoice::Approve), None, "a reaction decides cards only");
+        assert_eq!(signed(&asks, Sign::Approve), None, "a thumb decides cards only");
+        assert_eq!(signed(&asks, Sign::Pick(1)), meaning(&asks, 1));
+        assert_eq!(signed(&asks, Sign::Pick(2)), None);
+        assert_eq!(signed(&both, Sign::Deny), meaning(&both, 1));
+        assert_eq!(signed(&both, Sign::Pick(0)), None, "a number picks an answer, and approves nothing");
         assert_eq!(meaning(&with(Block::Code { text: "x".to_owned() }), 0), None);
     }
 

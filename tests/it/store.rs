@@ -16,8 +16,8 @@ use countersign_core::approval::Digest;
 use countersign_core::envelope::Code;
 use countersign_core::port::Lane;
 use countersign_core::signal::{
-    AccountId, Actor, ActorId, ActorKind, Addressed, ConversationId, ConversationKind, EventId, Ground, Payload,
-    Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
+    AccountId, Actor, ActorId, ActorKind, Addressed, Assurance, ConversationId, ConversationKind, EventId, Ground,
+    Payload, Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
 };
 use sqlx::migrate::{MigrationType, Migrator};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
@@ -142,6 +142,7 @@ fn signal(id: &str, thread: ThreadKey, at: i64) -> Signal {
         ground: Ground::Foreground,
         follows: None,
         platform_roles: Vec::new(),
+        assurance: Assurance::Platform,
         received_at: Wall(at),
     }
 }

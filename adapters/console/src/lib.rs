@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Parcel};
 use countersign_core::signal::{
-    AccountId, Actor, ActorId, ActorKind, Addressed, ConversationId, ConversationKind, EventId, Ground, Payload,
-    Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
+    AccountId, Actor, ActorId, ActorKind, Addressed, Assurance, ConversationId, ConversationKind, EventId, Ground,
+    Payload, Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
 };
 
 use crate::output::{Output, Put};
@@ -186,6 +186,7 @@ impl Console {
             ground: Ground::Foreground,
             follows: None,
             platform_roles: Vec::new(),
+            assurance: Assurance::Platform,
             received_at: Wall(0),
         }
     }

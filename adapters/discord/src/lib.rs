@@ -164,7 +164,14 @@ impl Adapter for Discord {
     }
 
     fn capabilities(&self, _: &ThreadKey) -> Capabilities {
-        Capabilities { buttons: true, reactions: true, edits: true, private: true, text_chars_max: TEXT_CHARS_MAX }
+        Capabilities {
+            buttons: true,
+            reactions: true,
+            edits: true,
+            private: true,
+            suggestions: false,
+            text_chars_max: TEXT_CHARS_MAX,
+        }
     }
 
     fn pace(&self, _: &ThreadKey) -> Pace {

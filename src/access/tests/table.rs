@@ -18,6 +18,7 @@ const TABLE: &str = "
     alone-low           -    -    -    -    -    +     -
     alone-medium        -    -    -    -    -    +     -
     alone-high          -    -    -    -    -    +     -
+    unsealed-high       -    -    -    -    -    +     -
     acknowledge         -    -    +    +    +    +     -
     declare             -    -    +    -    +    +     +
     grant               -    -    -    -    +    +     -
@@ -55,6 +56,7 @@ fn may(access: &Access, who: &str, action: &str, staging: bool) -> bool {
         ("administer", _) => Right::Administer,
         ("decide", word) => decide(risk(word), on),
         ("alone", word) => return access.may_decide_alone(&Asker::at(&actor, &here), risk(word)),
+        ("unsealed", word) => return access.may_decide_unsealed(&Asker::at(&actor, &here), risk(word)),
         (kind, _) => {
             let kind = ToolKind::ALL.into_iter().find(|one| one.as_str() == kind).expect("a kind of tool");
             request(kind, on, &[])
@@ -181,7 +183,7 @@ fn who_can_names_everybody_and_from_where() {
       owner of this process, on console
       adam (admin), on discord
     > dance
-    Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (and alone), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
+    Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (perhaps alone, or unsealed), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
     > write on moon
     There is no such environment; there are lab, production, staging. A resource is named by its id, like host:web-1.
     > write on a:b:c:d
@@ -189,7 +191,7 @@ fn who_can_names_everybody_and_from_where() {
     > write in lobby
     A room is named as platform:id.
     > decide
-    Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (and alone), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
+    Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (perhaps alone, or unsealed), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
     ");
 }
 
@@ -227,7 +229,7 @@ can = ["decide low on host:stage-1"]
     t.toml (line 2): `person:eve` is not in the access file
     t.toml (line 2): no policy speaks of the role `vewer`; did you mean `viewer`? (the roles are admin, approver, operator, viewer)
     t.toml (line 2): `who` is owner, nobody, person:NAME, service:NAME, role:ROLE or service-role:ROLE
-    t.toml (line 3): Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (and alone), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
+    t.toml (line 3): Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (perhaps alone, or unsealed), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
     t.toml (line 3): unknown field `may`, expected one of `who`, `can`, `cannot`
     ");
 }

@@ -44,10 +44,12 @@ pub struct Ask {
 }
 
 /// A decision that may be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// The requester countersigns, by a policy that allows it.
     pub waiver: bool,
+    /// It is of high risk and came by what a server could have made up, by a policy that allows it.
+    pub unsealed: bool,
     /// How many more people have to countersign after this one.
     pub missing: u32,
 }
@@ -79,7 +81,7 @@ pub fn judge(ask: &Ask, filed: &Filed, asker: &Asker<'_>, rights: &dyn Rights) -
     }
     match ask.verb {
         Verb::Approve => countersign(&electorate, asker),
-        Verb::Deny | Verb::Cancel => Ok(Allowed { waiver: false, missing: 0 }),
+        Verb::Deny | Verb::Cancel => Ok(Allowed::default()),
     }
 }
 
@@ -98,8 +100,15 @@ fn countersign(electorate: &Electorate<'_>, asker: &Asker<'_>) -> Result<Allowed
     if electorate.may_be_one_person(asker) {
         return Err(refuse(Code::Forbidden, WHOSE_ACCOUNT_IS_THIS.to_owned()));
     }
-    Ok(Allowed { waiver, missing: electorate.missing_after(asker) })
+    if electorate.needs_a_seal(asker) && !electorate.may_unsealed(asker) {
+        return Err(refuse(Code::Forbidden, TAKES_A_SEAL.to_owned()));
+    }
+    Ok(Allowed { waiver, unsealed: electorate.needs_a_seal(asker), missing: electorate.missing_after(asker) })
 }
+
+/// Said where the server that a high-risk approval came over could have made it up.
+const TAKES_A_SEAL: &str = "this plan is of high risk, and a reaction, or a message that is not from a verified device, could be \
+     made up by the server; write `approve` and the plan's full id in an encrypted room, from a device that is verified";
 
 fn not_yours(verb: Verb, outsider: &Outsider) -> String {
     let verb = verb.as_str();

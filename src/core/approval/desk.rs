@@ -30,6 +30,9 @@ pub struct Decided {
     pub at: Wall,
     /// Whether the requester decided alone, by a policy that allows it.
     pub waiver: bool,
+    /// Somebody approved high risk by what a server could have made up, by a policy that allows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsealed: bool,
     /// Why, in the words of who decided; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,

@@ -15,7 +15,7 @@ use crate::gate::{Refusal, is_own_target};
 use crate::ledger::{Grant, GrantId};
 use crate::port::{Asker, Right, TermsAbout};
 use crate::resource::ResourceId;
-use crate::signal::{Actor, ActorId, ActorKind, Now, Signal};
+use crate::signal::{Actor, ActorId, ActorKind, Assurance, Now, Signal};
 use crate::tool::ArgKind;
 
 const MINUTE_MS: i64 = 60_000;
@@ -149,7 +149,9 @@ fn judged_now(grant: &Grant, filed: &Filed, env: &Env<'_>) -> Result<Allowed, St
     let plan = filed.frozen.plan();
     let (account, giver) = &grant.by;
     let actor = Actor { id: account.id.clone(), kind: ActorKind::Human, display: giver.display.clone() };
-    let asker = Asker { actor: &actor, platform_roles: &[], thread: &plan.thread, room: plan.room };
+    // No permission is for high risk, so that it takes no more than who gave it.
+    let assurance = Assurance::Unsealed;
+    let asker = Asker { actor: &actor, platform_roles: &[], assurance, thread: &plan.thread, room: plan.room };
     let is_same = env.rights.person(&account.platform, &actor) == giver.person && env.rights.may(&asker, &Right::Grant);
     if !is_same {
         return Err("who gave it may not allow it now".to_owned());

@@ -14,7 +14,7 @@ use super::Terms;
 use crate::canonical;
 use crate::port::Asker;
 use crate::resource::ResourceId;
-use crate::signal::{Actor, ConversationKind, EventId, SignalId, ThreadKey, Wall};
+use crate::signal::{Actor, Assurance, ConversationKind, EventId, SignalId, ThreadKey, Wall};
 
 /// The form of the canonical bytes. Another form is another number, so that an old plan is refused and never misread.
 const FORM: u32 = 1;
@@ -261,7 +261,9 @@ impl Plan {
     /// Who asked for it, and from where.
     pub fn asker(&self) -> Asker<'_> {
         let Self { requester, requester_roles, thread, room, .. } = self;
-        Asker { actor: requester, platform_roles: requester_roles, thread, room: *room }
+        // Whoever asked decides nothing by that.
+        let assurance = Assurance::Unsealed;
+        Asker { actor: requester, platform_roles: requester_roles, assurance, thread, room: *room }
     }
 
     /// `tool.action`.

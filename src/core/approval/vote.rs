@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::decide::is_somebody;
 use super::{Filed, Plan, Risk, Terms};
 use crate::port::{Asker, Right, Rights, TermsAbout};
-use crate::signal::{Actor, ConversationKind, Platform, SignalId, Wall};
+use crate::signal::{Actor, Assurance, ConversationKind, Platform, SignalId, Wall};
 
 /// One countersignature (AC-26).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Vote {
     /// The roles that they had on their platform then, by immutable id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
+    /// How far it was known that it was they.
+    #[serde(default, skip_serializing_if = "Assurance::is_the_platforms")]
+    pub assurance: Assurance,
     /// What kind of room it was given in.
     pub room: ConversationKind,
     /// The click or message.
@@ -31,6 +34,9 @@ pub struct Vote {
     pub at: Wall,
     /// Whether it is the requester's own, by a policy that allows it.
     pub waiver: bool,
+    /// Whether it is for high risk and came by what a server could have made up, by a policy that allows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsealed: bool,
 }
 
 /// Whether those who have countersigned a plan are still enough where this was found on its target since: what is found may
@@ -125,6 +131,16 @@ impl<'a> Electorate<'a> {
         self.is_requester(asker) && plan.alone && self.rights.may_decide_alone(asker, plan.risk)
     }
 
+    /// Whether it takes a witness beside the server that this came over: from risk high up (DESIGN.md section 4).
+    pub(super) fn needs_a_seal(&self, asker: &Asker<'_>) -> bool {
+        asker.assurance == Assurance::Unsealed && self.filed.frozen.plan().risk >= Risk::High
+    }
+
+    /// Whether policy lets them do without.
+    pub(super) fn may_unsealed(&self, asker: &Asker<'_>) -> bool {
+        self.rights.may_decide_unsealed(asker, self.filed.frozen.plan().risk)
+    }
+
     /// Whether this person has countersigned it, by whatever account.
     pub(super) fn has_voted(&self, asker: &Asker<'_>) -> bool {
         let person = self.person(asker);
@@ -139,20 +155,23 @@ impl<'a> Electorate<'a> {
 
     /// The people whose votes count now. An account that changed hands since is no vote of either.
     fn counted(&self) -> impl Iterator<Item = String> {
-        let entitled =
-            |voter: &Asker<'_>| self.judge(voter).is_ok() && (!self.needs_others(voter) || self.may_waive(voter));
+        let entitled = |voter: &Asker<'_>| {
+            self.judge(voter).is_ok()
+                && (!self.needs_others(voter) || self.may_waive(voter))
+                && (!self.needs_a_seal(voter) || self.may_unsealed(voter))
+        };
         let votes = self.votes().map(|(vote, voter)| (vote, self.person(&voter), voter));
         let own = votes.filter(move |(vote, person, voter)| vote.person == *person && entitled(voter));
         own.map(|(_, person, _)| person)
     }
 
-    fn votes(&self) -> impl Iterator<Item = (&Vote, Asker<'_>)> {
+    fn votes(&self) -> impl Iterator<Item = (&'a Vote, Asker<'a>)> {
         let thread = &self.filed.frozen.plan().thread;
-        self.filed
-            .standing
-            .votes
-            .iter()
-            .map(move |vote| (vote, Asker { actor: &vote.by, platform_roles: &vote.roles, thread, room: vote.room }))
+        let voter = move |vote: &'a Vote| {
+            let Vote { by: actor, roles: platform_roles, assurance, room, .. } = vote;
+            Asker { actor, platform_roles, assurance: *assurance, thread, room: *room }
+        };
+        self.filed.standing.votes.iter().map(move |vote| (vote, voter(vote)))
     }
 
     fn person(&self, asker: &Asker<'_>) -> String {

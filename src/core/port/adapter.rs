@@ -1,9 +1,9 @@
 //! One platform as the shell sees it: what it can, what it hears, how it delivers, and what it tells of itself.
 
 use crate::gate::Cleared;
-use crate::signal::{Actor, ConversationKind, EventId, Platform, Signal, SignalId, ThreadKey};
+use crate::signal::{Actor, Assurance, ConversationKind, EventId, Platform, Signal, SignalId, ThreadKey};
 
-use super::{Asked, BoxFuture, CardChoice, Outgoing, Suggestion};
+use super::{Asked, BoxFuture, Outgoing, Suggestion};
 
 /// What happened to a delivery. Never guessed from the text of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,13 +98,24 @@ pub enum Touched {
     /// A button, by the text that the adapter wrote into it: `POST:N`, the [`Parcel::id`] of its message and its position
     /// from 0. On a card 0 approves and 1 denies.
     Button(String),
-    /// A message, with a reaction that stands for a decision. On anything but a card it means nothing.
+    /// A message, with a reaction that stands for something. Where that message asks nothing of the kind, it means nothing.
     Message {
         /// Which, as `Delivery::Sent` named it.
         event: EventId,
         /// What the reaction stands for.
-        choice: CardChoice,
+        sign: Sign,
     },
+}
+
+/// What a reaction stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Yes, to a card.
+    Approve,
+    /// No, to a card.
+    Deny,
+    /// One of the choices of a question, by its position from 0.
+    Pick(u32),
 }
 
 /// Somebody pressed a button or reacted to a message. Never text, and never told to a model before it was judged.
@@ -122,6 +133,8 @@ pub struct Touch {
     pub actor: Actor,
     /// The roles that the actor has there on the platform at this moment.
     pub platform_roles: Vec<String>,
+    /// How far it is known that it was the actor.
+    pub assurance: Assurance,
     /// Why, in the actor's own words, where the platform asked for that; empty elsewhere. Counts where a card is decided.
     pub reason: String,
 }

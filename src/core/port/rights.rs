@@ -6,7 +6,7 @@ use crate::approval::{Risk, Terms};
 use crate::ledger::Ledger;
 use crate::people::{Nobody, People};
 use crate::resource::ResourceId;
-use crate::signal::{Actor, ConversationKind, Platform, ThreadKey};
+use crate::signal::{Actor, Assurance, ConversationKind, Platform, ThreadKey};
 use crate::tool::ToolKind;
 
 /// Who asks, and from where: everything of a signal that rights depend on.
@@ -16,6 +16,8 @@ pub struct Asker<'a> {
     pub actor: &'a Actor,
     /// The actor's roles on their platform, by immutable id, as the adapter fetched them with the signal.
     pub platform_roles: &'a [String],
+    /// How far it is known that it was the actor.
+    pub assurance: Assurance,
     /// Where.
     pub thread: &'a ThreadKey,
     /// What kind of room that is.
@@ -25,7 +27,8 @@ pub struct Asker<'a> {
 impl<'a> Asker<'a> {
     /// Somebody in a closed group, without any role of their platform.
     pub const fn at(actor: &'a Actor, thread: &'a ThreadKey) -> Self {
-        Self { actor, platform_roles: &[], thread, room: ConversationKind::Group }
+        let (platform_roles, room) = (&[], ConversationKind::Group);
+        Self { actor, platform_roles, assurance: Assurance::Platform, thread, room }
     }
 }
 
@@ -94,6 +97,12 @@ pub trait Rights: Send + Sync {
     /// Whether policy lets them countersign alone what they asked for themselves. A waiver of four eyes, which is
     /// recorded each time.
     fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool;
+
+    /// Whether policy lets them approve what is of high risk by an event that a server could have made up
+    /// ([`Assurance::Unsealed`]). Recorded each time.
+    fn may_decide_unsealed(&self, _: &Asker<'_>, _: Risk) -> bool {
+        false
+    }
 
     /// Whether the control level of the room lets them do this without anybody's countersignature: a call as
     /// `tool.action`, a target with what was found on it as `name=value`, and its risk. Only the room's entry in the access

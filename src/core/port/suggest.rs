@@ -1,7 +1,7 @@
 //! What is offered to somebody who is still typing: what an adapter asks, and what it gets (PRE-02). What is known and who may
 //! see it is not here.
 
-use crate::signal::{Actor, ConversationKind, ThreadKey};
+use crate::signal::{Actor, Assurance, ConversationKind, ThreadKey};
 
 use super::Asker;
 
@@ -25,10 +25,10 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Who asks, and from where.
+    /// Who asks, and from where. Nothing is decided by typing.
     pub fn asker(&self) -> Asker<'_> {
         let Self { actor, platform_roles, thread, room, .. } = self;
-        Asker { actor, platform_roles, thread, room: *room }
+        Asker { actor, platform_roles, assurance: Assurance::Unsealed, thread, room: *room }
     }
 }
 

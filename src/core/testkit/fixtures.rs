@@ -2,8 +2,8 @@
 
 use crate::resource::Resource;
 use crate::signal::{
-    AccountId, Actor, ActorId, ActorKind, Addressed, ConversationId, ConversationKind, EventId, Ground, Payload,
-    Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
+    AccountId, Actor, ActorId, ActorKind, Addressed, Assurance, ConversationId, ConversationKind, EventId, Ground,
+    Payload, Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
 };
 
 /// Tools of a small fleet: a discovery, reads on places and on services, a command, and a write that must never run
@@ -392,6 +392,7 @@ pub fn signal(id: &str, actor: &str, text: &str) -> Signal {
         ground: Ground::Foreground,
         follows: None,
         platform_roles: Vec::new(),
+        assurance: Assurance::Platform,
         received_at: Wall(0),
     }
 }

@@ -17,6 +17,8 @@ pub struct People {
     pub undeciding: BTreeSet<String>,
     /// Who may countersign what they asked for themselves.
     pub alone: BTreeSet<String>,
+    /// Who may approve what is of high risk by what a server could have made up.
+    pub unsealed: BTreeSet<String>,
     /// The members of each group.
     pub groups: BTreeMap<String, BTreeSet<String>>,
     /// What every plan takes.
@@ -52,6 +54,10 @@ impl Rights for People {
 
     fn may_decide_alone(&self, asker: &Asker<'_>, _: Risk) -> bool {
         self.alone.contains(Self::called(asker.actor))
+    }
+
+    fn may_decide_unsealed(&self, asker: &Asker<'_>, _: Risk) -> bool {
+        self.unsealed.contains(Self::called(asker.actor))
     }
 
     fn roles(&self, asker: &Asker<'_>) -> Vec<String> {

@@ -112,10 +112,12 @@ pub(super) fn vote(turn: &Turn<'_>, request: &Request, allowed: Allowed) -> Vote
         by: signal.actor.clone(),
         person: turn.env.rights.person(&signal.thread.platform, &signal.actor),
         roles: signal.platform_roles.clone(),
+        assurance: signal.assurance,
         room: signal.room,
         signal: signal.id.clone(),
         at: turn.now.wall,
         waiver: allowed.waiver,
+        unsealed: allowed.unsealed,
     }
 }
 
@@ -144,6 +146,7 @@ fn make(turn: &mut Turn<'_>, mut request: Request, ask: &Ask, filed: &Filed, all
         signal: request.signal.id.clone(),
         at: turn.now.wall,
         waiver: allowed.waiver || filed.standing.votes.iter().any(|vote| vote.waiver),
+        unsealed: allowed.unsealed || filed.standing.votes.iter().any(|vote| vote.unsealed),
         unasked: None,
         reason: reason(turn, ask),
     };

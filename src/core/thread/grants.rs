@@ -276,7 +276,7 @@ pub(super) fn go_ahead(turn: &mut Turn<'_>, request: Request, filed: &Filed, per
         }
         Permit::Level => {
             let by = request.signal.actor.clone();
-            let allowed = decided(turn, &request, by, Allowed { waiver: false, missing: 0 });
+            let allowed = decided(turn, &request, by, Allowed::default());
             (Decided { unasked: Some(Unasked::Level), ..allowed }, format!("by the room's control level: {title}"))
         }
     };
@@ -295,6 +295,7 @@ fn decided(turn: &Turn<'_>, request: &Request, by: Actor, allowed: Allowed) -> D
         signal: request.signal.id.clone(),
         at: turn.now.wall,
         waiver: allowed.waiver,
+        unsealed: allowed.unsealed,
         reason: String::new(),
         unasked: None,
     }

@@ -11,7 +11,7 @@ use crate::ledger::{Account, CodeHash, Key, Link, LinkCode, Record};
 use crate::people::Holding;
 use crate::port::{Block, Claim, Mark, Right};
 use crate::route::{Route, hear};
-use crate::signal::{ActorId, ActorKind, ConversationKind, Mono, Payload, Platform, Signal, Wall};
+use crate::signal::{ActorId, ActorKind, Assurance, ConversationKind, Mono, Payload, Platform, Signal, Wall};
 
 use super::request::Request;
 use super::say;
@@ -140,10 +140,21 @@ pub(super) fn typed(turn: &mut Turn<'_>, request: Request, route: &Route) {
         return refuse(turn, request, &refusal, None);
     }
     match wanted(&words) {
-        Wanted::Show => show(turn, request),
         Wanted::Claim(code) => claim(turn, request, code),
+        Wanted::Show | Wanted::Give { .. } if is_unsealed(&request) => refuse_unsealed(turn, request),
+        Wanted::Show => show(turn, request),
         Wanted::Give { person, account } => give(turn, request, person, account),
     }
+}
+
+/// Whether a server could have made it up: that must not give anybody a second account, on a platform where it would decide
+/// what it may not decide here.
+fn is_unsealed(request: &Request) -> bool {
+    request.signal.assurance == Assurance::Unsealed
+}
+
+fn refuse_unsealed(turn: &mut Turn<'_>, request: Request) {
+    refuse(turn, request, &say::link::could_be_made_up(), None);
 }
 
 /// Shows a fresh code. A new one replaces the person's old one.
@@ -170,6 +181,9 @@ fn show(turn: &mut Turn<'_>, request: Request) {
 
 /// Somebody typed a code: their account becomes its person's. Whatever is wrong with the code is answered alike.
 pub(super) fn claim(turn: &mut Turn<'_>, request: Request, typed: &str) {
+    if is_unsealed(&request) {
+        return refuse_unsealed(turn, request);
+    }
     let account = account_of(&request.signal);
     let known = turn.env.rights.people().holding(&account);
     match &known {

@@ -12,7 +12,7 @@ use crate::envelope::Code;
 use crate::port::CardChoice;
 use crate::secrets::Mask;
 use crate::signal::{
-    Actor, ActorId, ActorKind, ConversationKind, Payload, Platform, QuestionId, Signal, SignalId, Wall,
+    Actor, ActorId, ActorKind, Assurance, ConversationKind, Payload, Platform, QuestionId, Signal, SignalId, Wall,
 };
 use crate::testkit::scene::{approves, asked, due, edited, newest, ours, presses, restarted, row, says};
 use crate::testkit::{Told, World, resource, signal};
@@ -34,13 +34,24 @@ fn somebody(name: &str) -> Actor {
 fn decided(name: &str, reason: &str) -> Decided {
     let (platform, signal) = (Platform::new("test"), SignalId::new("d"));
     let (by, at, reason) = (somebody(name), Wall(0), reason.to_owned());
-    Decided { platform, by, signal, at, waiver: false, reason, unasked: None }
+    Decided { platform, by, signal, at, waiver: false, unsealed: false, reason, unasked: None }
 }
 
 fn vote(name: &str) -> Vote {
     let (platform, signal, room) = (Platform::new("test"), SignalId::new(name), ConversationKind::Group);
-    let person = name.to_owned();
-    Vote { platform, by: somebody(name), person, roles: Vec::new(), room, signal, at: Wall(0), waiver: false }
+    let (person, assurance) = (name.to_owned(), Assurance::Platform);
+    Vote {
+        platform,
+        by: somebody(name),
+        person,
+        roles: Vec::new(),
+        room,
+        signal,
+        at: Wall(0),
+        waiver: false,
+        unsealed: false,
+        assurance,
+    }
 }
 
 #[test]

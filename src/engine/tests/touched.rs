@@ -1,8 +1,8 @@
 //! Answers, presses and reactions find their way back: by the platform's ids of what was delivered, and never out of their
 //! own room.
 
-use countersign_core::port::{CardChoice, Outgoing, Touch, Touched};
-use countersign_core::signal::{ConversationId, ConversationKind};
+use countersign_core::port::{Outgoing, Sign, Touch, Touched};
+use countersign_core::signal::{Assurance, ConversationId, ConversationKind};
 
 use super::stage::{Order, Play, Script, Seen};
 use super::*;
@@ -22,6 +22,7 @@ fn touch(event: &str, thread: ThreadKey, on: Touched) -> Touch {
         room: ConversationKind::Group,
         actor,
         platform_roles,
+        assurance: Assurance::Platform,
         reason: String::new(),
     }
 }
@@ -89,7 +90,7 @@ async fn a_reaction_to_a_card_decides_and_to_anything_else_means_nothing() {
     let (_, _, plain_parts) = play.delivered().await;
     play.answered(&load).await;
     let react = |event: &str, thread: ThreadKey, on: &EventId| {
-        touch(event, thread, Touched::Message { event: on.clone(), choice: CardChoice::Deny })
+        touch(event, thread, Touched::Message { event: on.clone(), sign: Sign::Deny })
     };
     let before = play.engine.store.counts().await.expect("it counts");
     for (event, thread, on) in [
@@ -164,7 +165,7 @@ async fn who_answers_faster_than_the_platform_is_understood_all_the_same() {
     within(play.ends.admitted.recv()).await.expect("it runs");
     let (_, card, parts) = play.delivered().await;
     assert_eq!(card.to, thread_key("main"));
-    let on = Touched::Message { event: parts[0].clone(), choice: CardChoice::Deny };
+    let on = Touched::Message { event: parts[0].clone(), sign: Sign::Deny };
     play.order(Order::Touch(Box::new(touch("r2", thread_key("main"), on)))).await;
     let_go(&mut play, &hold).await;
     let (_, message, _) = play.delivered().await;

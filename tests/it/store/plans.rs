@@ -93,6 +93,7 @@ fn decided(reason: &str) -> Decided {
         signal: SignalId::new("s-1"),
         at: Wall(7),
         waiver: true,
+        unsealed: true,
         reason: reason.to_owned(),
     }
 }

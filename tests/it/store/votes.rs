@@ -6,7 +6,7 @@ use std::path::Path;
 
 use countersign::store::{Committed, Ending, PlanChange, StepRecord};
 use countersign_core::approval::{Desk, Filed, Frozen, Move, Plan, PlanState, Terms, Vote, Withdrawal};
-use countersign_core::signal::{ConversationKind, EventId, Mono, Now, Payload, Platform, SignalId, Wall};
+use countersign_core::signal::{Assurance, ConversationKind, EventId, Mono, Now, Payload, Platform, SignalId, Wall};
 
 use super::plans::{change, changing, desk_with, file, plan, shifted};
 use super::{Bed, Case, accepted, on_postgres, on_sqlite, raw, signal, thread};
@@ -40,10 +40,12 @@ fn vote(person: &str, account: &str) -> Vote {
         by,
         person: person.to_owned(),
         roles: vec!["role 'of' \u{1f980}".to_owned()],
+        assurance: Assurance::Unsealed,
         room: ConversationKind::Group,
         signal: SignalId::new("s-1"),
         at: Wall(-3),
         waiver: person == "ann",
+        unsealed: person == "bob",
     }
 }
 
@@ -211,7 +213,7 @@ async fn where_work_is_open_is_known(bed: Bed) {
     let cancelled =
         desk_with(&filed).shift(filed.id(), PlanState::Cancelled, NOW, |_| {}).expect("the table allows it");
     accepted(&bed, "s-4", "other", 4).await;
-    let last = StepRecord { ending: Some(Ending::Answered), ..changing("s-4", vec![change("m-1", cancelled)]) };
+    let last = StepRecord { ending: Some(Ending::Answered), ..changing("s-4", vec![change("m-1", &cancelled)]) };
     assert_eq!(bed.store.commit(&last).await.expect("it can be stored"), Committed::Done);
     assert!(open("console").await.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::port::{Admission, CardChoice, Condition, Touched};
+use countersign_core::port::{Admission, Condition, Sign, Touched};
 use countersign_core::signal::{Addressed, Payload, Signal, SignalId};
 use countersign_discord_fake::{Fault, Outcome, Say};
 
@@ -101,9 +101,9 @@ async fn edits_deletions_and_reactions_are_heard() {
         Payload::Deleted { event },
     ];
     assert_eq!(payloads, expected, "that an address was looked at is no edit, and the bot does not hear itself");
-    let choices: Vec<Touched> = desk.touches().into_iter().map(|touch| touch.on).collect();
-    let on = |choice| Touched::Message { event: ids[0].clone(), choice };
-    assert_eq!(choices, [on(CardChoice::Approve), on(CardChoice::Deny)]);
+    let signs: Vec<Touched> = desk.touches().into_iter().map(|touch| touch.on).collect();
+    let on = |sign| Touched::Message { event: ids[0].clone(), sign };
+    assert_eq!(signs, [on(Sign::Approve), on(Sign::Deny)]);
     hearing.stop().await;
 }
 

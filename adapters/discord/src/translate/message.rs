@@ -1,6 +1,8 @@
 //! Messages, their edits and their deletions as signals.
 
-use countersign_core::signal::{Actor, Addressed, EventId, Ground, Payload, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::signal::{
+    Actor, Addressed, Assurance, EventId, Ground, Payload, Signal, SignalId, ThreadKey, Wall,
+};
 use serde::Deserialize;
 use serenity::all::{ChannelId, Message, MessageId, MessageReferenceKind, MessageType, Timestamp, User, WebhookId};
 
@@ -67,6 +69,7 @@ pub(super) fn signal(
         room: place::kind(here),
         actor,
         platform_roles: Vec::new(),
+        assurance: Assurance::Platform,
         addressed,
         follows: None,
         payload,

@@ -375,8 +375,8 @@ fn only_a_yes_or_a_no_decides() {
                 (touch.event.as_str(), touch.actor.kind),
                 ("re:abc:17", countersign_core::signal::ActorKind::Human)
             );
-            let Touched::Message { event, choice } = touch.on else { panic!("no message") };
-            format!("{choice:?} {event} {:?}", touch.platform_roles)
+            let Touched::Message { event, sign } = touch.on else { panic!("no message") };
+            format!("{sign:?} {event} {:?}", touch.platform_roles)
         }
         other => format!("{other:?}"),
     };

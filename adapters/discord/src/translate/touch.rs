@@ -1,7 +1,8 @@
 //! Presses of buttons, picks from menus, and reactions. What they decide is found out among the bot's own messages, and
 //! never here.
 
-use countersign_core::port::{CardChoice, Touch, Touched};
+use countersign_core::port::{Sign, Touch, Touched};
+use countersign_core::signal::Assurance;
 use serde::Deserialize;
 use serenity::all::{
     ActionRowComponent, Button, ButtonKind, ButtonStyle, ChannelId, ComponentInteraction, ComponentInteractionDataKind,
@@ -40,14 +41,14 @@ struct PartOfMember {
 impl Reaction {
     /// Whether it stands for yes or no.
     pub(crate) fn may_decide(&self) -> bool {
-        self.choice().is_some()
+        self.sign().is_some()
     }
 
-    fn choice(&self) -> Option<CardChoice> {
+    fn sign(&self) -> Option<Sign> {
         let ReactionType::Unicode(emoji) = &self.emoji else { return None };
         match emoji.as_str() {
-            emoji if APPROVES.contains(&emoji) => Some(CardChoice::Approve),
-            emoji if DENIES.contains(&emoji) => Some(CardChoice::Deny),
+            emoji if APPROVES.contains(&emoji) => Some(Sign::Approve),
+            emoji if DENIES.contains(&emoji) => Some(Sign::Deny),
             _ => None,
         }
     }
@@ -75,6 +76,7 @@ pub(super) fn pressed(pressed: &ComponentInteraction, here: Here<'_>) -> Heard {
         room: place::kind(&here),
         actor: actor::user(&pressed.user),
         platform_roles: actor::roles_of_member(member),
+        assurance: Assurance::Platform,
         reason: String::new(),
     };
     Heard::Touched { touch, call: Some(call) }
@@ -108,6 +110,7 @@ pub(super) fn said_why(filled: &ModalInteraction, here: Here<'_>) -> Heard {
         room: place::kind(&here),
         actor: actor::user(&filled.user),
         platform_roles: actor::roles_of_member(filled.member.as_ref()),
+        assurance: Assurance::Platform,
         reason: said.unwrap_or_default(),
     };
     Heard::Touched { touch, call: Some(call) }
@@ -115,7 +118,7 @@ pub(super) fn said_why(filled: &ModalInteraction, here: Here<'_>) -> Heard {
 
 /// A reaction that says yes or no, told in this place of the session. One that is taken back takes nothing back.
 pub(crate) fn reacted(reaction: &Reaction, (session, sequence): (&str, u64), here: Here<'_>) -> Heard {
-    let Some(choice) = reaction.choice() else { return Heard::Nothing };
+    let Some(sign) = reaction.sign() else { return Heard::Nothing };
     let is_ours = reaction.message_author_id.is_none_or(|author| author.get() == here.me.id);
     if reaction.user_id.get() == here.me.id || !is_ours {
         return Heard::Nothing;
@@ -128,11 +131,12 @@ pub(crate) fn reacted(reaction: &Reaction, (session, sequence): (&str, u64), her
     let roles = reaction.member.iter().flat_map(|member| &member.roles).map(|role| role.get().to_string()).collect();
     let touch = Touch {
         event: ids::reaction(session, sequence),
-        on: Touched::Message { event: at.event(), choice },
+        on: Touched::Message { event: at.event(), sign },
         thread: place::thread(&here, place::root(&here, at.message)),
         room: place::kind(&here),
         actor: who,
         platform_roles: roles,
+        assurance: Assurance::Platform,
         reason: String::new(),
     };
     Heard::Touched { touch, call: None }

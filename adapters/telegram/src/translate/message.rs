@@ -1,6 +1,6 @@
 //! Messages and their edits as signals. Telegram tells a bot nothing of messages that are deleted.
 
-use countersign_core::signal::{Addressed, EventId, Ground, Payload, Signal, SignalId, Wall};
+use countersign_core::signal::{Addressed, Assurance, EventId, Ground, Payload, Signal, SignalId, Wall};
 use teloxide::types::Message;
 
 use super::{Me, actor, address, place};
@@ -28,6 +28,7 @@ fn signal(message: &Message, me: &Me, event: EventId, addressed: Addressed, payl
         room: place::kind(&message.chat),
         actor: actor::author(message)?,
         platform_roles: Vec::new(),
+        assurance: Assurance::Platform,
         addressed,
         follows: place::follows(message),
         payload,

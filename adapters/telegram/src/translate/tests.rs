@@ -300,8 +300,8 @@ fn only_a_new_yes_or_no_decides() {
     let by_ann = |old: &[&str], new: &[&str]| match reaction(("user", &ann()), old, new) {
         Heard::Touched { touch, callback: None } => {
             assert_eq!(touch.event.as_str(), "re:500");
-            let Touched::Message { event, choice } = touch.on else { panic!("no message") };
-            format!("{choice:?} {event}")
+            let Touched::Message { event, sign } = touch.on else { panic!("no message") };
+            format!("{sign:?} {event}")
         }
         other => format!("{other:?}"),
     };

@@ -1,6 +1,7 @@
 //! Presses of buttons and reactions. What they decide is found out among the bot's own messages, and never here.
 
-use countersign_core::port::{CardChoice, Touch, Touched};
+use countersign_core::port::{Sign, Touch, Touched};
+use countersign_core::signal::Assurance;
 use teloxide::types::{
     CallbackQuery, Chat, MaybeAnonymousUser, MaybeInaccessibleMessage, MessageId, MessageReactionUpdated, ReactionType,
 };
@@ -26,6 +27,7 @@ pub(super) fn pressed(query: &CallbackQuery, me: &Me) -> Heard {
         room: place::kind(chat),
         actor: actor::user(&query.from),
         platform_roles: Vec::new(),
+        assurance: Assurance::Platform,
         reason: String::new(),
     };
     Heard::Touched { touch, callback: Some(query.id.0.clone()) }
@@ -34,15 +36,15 @@ pub(super) fn pressed(query: &CallbackQuery, me: &Me) -> Heard {
 /// A reaction, where it now says yes or no and did not before. One that is taken back takes nothing back.
 pub(super) fn reacted(update: u32, reaction: &MessageReactionUpdated, me: &Me) -> Heard {
     let new = |emoji| has(&reaction.new_reaction, emoji) && !has(&reaction.old_reaction, emoji);
-    let choice = match (new(APPROVES), new(DENIES)) {
-        (true, false) => CardChoice::Approve,
-        (false, true) => CardChoice::Deny,
+    let sign = match (new(APPROVES), new(DENIES)) {
+        (true, false) => Sign::Approve,
+        (false, true) => Sign::Deny,
         (true, true) | (false, false) => return Heard::Nothing,
     };
     let event = MessageRef { chat: reaction.chat.id.0, message: reaction.message_id.0 }.event();
     let touch = Touch {
         event: ids::reaction(update),
-        on: Touched::Message { event, choice },
+        on: Touched::Message { event, sign },
         thread: place::thread(&reaction.chat, unseen(&reaction.chat, reaction.message_id), me),
         room: place::kind(&reaction.chat),
         actor: match &reaction.actor {
@@ -50,6 +52,7 @@ pub(super) fn reacted(update: u32, reaction: &MessageReactionUpdated, me: &Me) -
             MaybeAnonymousUser::Chat(chat) => actor::chat(chat),
         },
         platform_roles: Vec::new(),
+        assurance: Assurance::Platform,
         reason: String::new(),
     };
     Heard::Touched { touch, callback: None }

@@ -67,6 +67,12 @@ pub(in crate::thread) fn everybody_would_see() -> Refusal {
     hinted(open, "type `link` to me in a direct conversation")
 }
 
+pub(in crate::thread) fn could_be_made_up() -> Refusal {
+    let open =
+        refusal(Code::Forbidden, "the server could have made this message up, and a link gives away who you are");
+    hinted(open, "type it in an encrypted room, from a device that is verified")
+}
+
 pub(in crate::thread) fn in_the_file(account: &Account) -> Refusal {
     let stands = format!("`{}`: it stands in the access file, which nothing in chat changes", shown(account));
     hinted(refusal(Code::PolicyBlocked, &stands), "change it there; it is taken up while I run")

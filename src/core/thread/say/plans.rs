@@ -66,6 +66,9 @@ pub(in crate::thread) fn not_decided(refusal: &Refusal, filed: &Filed, mask: &Ma
 }
 
 /// What the audit row of a decision says.
+/// Recorded where policy lets high risk be approved by what a server could have made up.
+pub(super) const UNSEALED: &str = "; without a verified device, as policy allows here";
+
 pub(in crate::thread) fn decision_record(verb: Verb, decided: &Decided, plan: &Plan) -> String {
     let waiver = match (decided.waiver && verb == Verb::Approve, plan.terms.quorum.get()) {
         (false, _) => "",
@@ -73,7 +76,8 @@ pub(in crate::thread) fn decision_record(verb: Verb, decided: &Decided, plan: &P
         (true, _) => "; waiver: the requester is one of those who countersigned, as policy allows here",
     };
     let reason = if decided.reason.is_empty() { String::new() } else { format!("; reason: {}", decided.reason) };
-    format!("{} by {}: {}{waiver}{reason}", verb.as_str(), decided.by.id, plan.title)
+    let unsealed = if decided.unsealed && verb == Verb::Approve { UNSEALED } else { "" };
+    format!("{} by {}: {}{waiver}{unsealed}{reason}", verb.as_str(), decided.by.id, plan.title)
 }
 
 pub(in crate::thread) fn not_carried_out(filed: &Filed, refusal: &Refusal, mask: &Mask) -> Vec<Block> {

@@ -56,8 +56,12 @@ pub(in crate::thread) fn voted(filed: &Filed, by: &Actor, missing: u32) -> Vec<B
 /// What the audit row of a vote says.
 pub(in crate::thread) fn vote_record(vote: &Vote, plan: &Plan, missing: u32, reason: &str) -> String {
     let waiver = if vote.waiver { "; waiver: the requester counts, as policy allows here" } else { "" };
+    let unsealed = if vote.unsealed { super::plans::UNSEALED } else { "" };
     let reason = if reason.is_empty() { String::new() } else { format!("; reason: {reason}") };
-    format!("countersigned by {} ({}): {}{waiver}; {missing} more needed{reason}", vote.by.id, vote.person, plan.title)
+    format!(
+        "countersigned by {} ({}): {}{waiver}{unsealed}; {missing} more needed{reason}",
+        vote.by.id, vote.person, plan.title
+    )
 }
 
 /// How many have countersigned, where a card is shown again.
