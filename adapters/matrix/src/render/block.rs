@@ -81,6 +81,9 @@ fn listed(choices: &[Choice]) -> Vec<Line> {
     choices.iter().enumerate().map(line).chain([Line::plain(how)]).collect()
 }
 
+/// What a reaction cannot decide: anybody who runs a server could make one up (DESIGN.md section 4).
+const SEALED: &str = ". High risk is approved only so, in an encrypted room and from a verified device.";
+
 /// How a card is decided: by a reaction, or in words, which in a group begin with `!`, so that they are for the bot. Nothing
 /// where nothing may be decided.
 fn decided(plan: &PlanId, choices: &[CardChoice]) -> Vec<Line> {
@@ -101,6 +104,7 @@ fn decided(plan: &PlanId, choices: &[CardChoice]) -> Vec<Line> {
     let or = [Span::new(Style::Plain, ", or ")];
     let words = choices.iter().map(words).collect::<Vec<_>>().join(or.as_slice());
     let lead = Span::new(Style::Plain, "Or write: ");
-    let by_words = Line::prose(std::iter::once(lead).chain(words).collect());
+    let last = choices.contains(&CardChoice::Approve).then(|| Span::new(Style::Plain, SEALED));
+    let by_words = Line::prose(std::iter::once(lead).chain(words).chain(last).collect());
     vec![Line::plain(&format!("React with {}.", signs.join(", or "))), by_words]
 }

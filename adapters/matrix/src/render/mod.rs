@@ -17,7 +17,7 @@ use countersign_core::port::{Block, Lane, Mark, Outgoing};
 use self::block::Drawing;
 use self::line::Line;
 
-pub(crate) use self::seeds::{Sign, sign};
+pub(crate) use self::seeds::sign;
 
 /// A longer message becomes a file (DAT-04): these are some 250 lines. A plan's card never does: what is approved must be
 /// seen whole.
@@ -141,7 +141,7 @@ fn marked(message: &Outgoing, mut lines: Vec<Line>) -> Vec<Line> {
         Some(first) if starts_with_text && !emoji.is_empty() => first.lead(&format!("{emoji} ")),
         Some(_) | None if !emoji.is_empty() => lines.insert(0, Line::plain(&format!("{emoji} {word}"))),
         Some(_) if !is_blank => {}
-        Some(_) | None => lines.push(Line::plain("(nothing to show)")),
+        Some(_) | None => return vec![Line::plain("(nothing to show)")],
     }
     lines
 }

@@ -1,7 +1,7 @@
 //! The reactions that stand for buttons: which the bot gives to its own message, so that a tap gives one more, and what one
 //! that somebody gave stands for. Whether it decides anything is the core's.
 
-use countersign_core::port::{Block, CardChoice};
+use countersign_core::port::{Block, CardChoice, Sign};
 
 /// What approves, and what denies: the first of each is the one that the bot gives.
 const APPROVES: [&str; 2] = ["✅", "👍"];
@@ -9,17 +9,6 @@ const DENIES: [&str; 2] = ["❌", "👎"];
 
 /// What picks a choice, by its position. There is none for a tenth: it is typed.
 const PICKS: [&str; 9] = ["1️⃣", "2️⃣", "3️⃣", "4️⃣", "5️⃣", "6️⃣", "7️⃣", "8️⃣", "9️⃣"];
-
-/// What a reaction stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
-    /// Yes, to a card.
-    Approve,
-    /// No, to a card.
-    Deny,
-    /// A choice of a question, by its position from 0.
-    Pick(u32),
-}
 
 /// What a reaction stands for; none where it is nothing but a reaction. Clients send the same sign with and without the
 /// invisible character that asks for its coloured form, and a hand in any colour.

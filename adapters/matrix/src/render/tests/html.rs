@@ -11,7 +11,7 @@ pub(super) struct Shown {
 
 /// Reads a message, or says what is wrong with it and where.
 pub(super) fn read(html: &str) -> Result<Shown, String> {
-    let mut reader = Reader { shown: Shown { text: String::new(), open: String::new() }, stack: Vec::new(), fresh: true };
+    let mut reader = Reader { shown: Shown { text: String::new(), open: String::new() }, stack: Vec::new(), after_space: true, after_pre: false };
     let mut rest = html;
     while let Some(c) = rest.chars().next() {
         let at = html.len() - rest.len();
@@ -24,12 +24,13 @@ pub(super) fn read(html: &str) -> Result<Shown, String> {
             }
             '>' => return Err(format!("a bare > at {at}")),
             '&' => entity(rest).ok_or(format!("a bare & at {at}"))?,
-            ' ' if reader.shown.text.ends_with([' ', '\n']) && !reader.within("pre") => {
+            ' ' if reader.after_space && !reader.within("pre") => {
                 return Err(format!("a space that is left out at {at}"));
             }
             c => (c, &rest[c.len_utf8()..]),
         };
         reader.push(read);
+        reader.after_space |= c == ' ';
         rest = after;
     }
     if reader.stack.is_empty() { Ok(reader.shown) } else { Err(format!("left open: {:?}", reader.stack)) }
@@ -38,8 +39,10 @@ pub(super) fn read(html: &str) -> Result<Shown, String> {
 struct Reader<'h> {
     shown: Shown,
     stack: Vec<&'h str>,
-    /// Whether a line begins here by itself.
-    fresh: bool,
+    /// Whether a browser would leave a space out here: at the beginning of a line, and behind another one.
+    after_space: bool,
+    /// Whether what was preformatted has just ended a line.
+    after_pre: bool,
 }
 
 impl<'h> Reader<'h> {
@@ -48,24 +51,27 @@ impl<'h> Reader<'h> {
     }
 
     fn push(&mut self, c: char) {
+        if std::mem::take(&mut self.after_pre) {
+            self.push('\n');
+        }
         self.shown.text.push(c);
         self.shown.open.push(if self.within("code") { ' ' } else { c });
-        self.fresh = false;
+        self.after_space = c == '\n';
     }
 
     fn tag(&mut self, name: &'h str) -> Result<(), String> {
         match (name, self.stack.as_slice()) {
             ("br", []) => self.push('\n'),
-            ("pre", []) if !self.fresh => {
-                self.push('\n');
+            ("pre", []) => {
+                // What is preformatted begins and ends a line by itself.
+                if !self.shown.text.is_empty() && !self.after_pre {
+                    self.push('\n');
+                }
                 self.stack.push(name);
             }
-            ("strong" | "em" | "code" | "pre", []) => {
-                // What is preformatted ends a line by itself.
-                self.stack.push(name);
-            }
-            ("code", ["pre"]) => self.stack.push(name),
+            ("strong" | "em" | "code", []) | ("code", ["pre"]) => self.stack.push(name),
             ("/strong" | "/em" | "/code" | "/pre", [.., open]) if name.ends_with(open) => {
+                self.after_pre = name == "/pre";
                 self.stack.pop();
             }
             (name, stack) => return Err(format!("<{name}> within {stack:?}")),
