@@ -3,3 +3,4 @@
 
 mod ids;
 mod render;
+mod translate;

@@ -42,7 +42,8 @@ fn is_link(word: &str) -> bool {
 
 /// What opens something without `//`.
 fn has_scheme(word: &str) -> bool {
-    let schemes = ["mailto:", "matrix:", "tel:", "sip:", "xmpp:", "magnet:", "geo:", "bitcoin:", "javascript:", "data:"];
+    let schemes =
+        ["mailto:", "matrix:", "tel:", "sip:", "xmpp:", "magnet:", "geo:", "bitcoin:", "javascript:", "data:"];
     let lower = word.to_ascii_lowercase();
     schemes.iter().any(|scheme| lower.contains(scheme))
 }

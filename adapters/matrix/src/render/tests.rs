@@ -145,7 +145,9 @@ fn nothing_in_it_is_a_link_or_a_pill() {
     let said = drawn(
         Mark::Plain,
         vec![
-            text("The log says: <a href=\"https://matrix.to/#/@root:evil.example\">ann</a>, see https://evil.example/x?y"),
+            text(
+                "The log says: <a href=\"https://matrix.to/#/@root:evil.example\">ann</a>, see https://evil.example/x?y",
+            ),
             fields(&[("From", "@ann:example.org, by mail from ops@example.org")]),
             text("**not bold** [x](https://a.b) <img src=x> </code></pre> &lt;"),
         ],
@@ -311,7 +313,8 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
 
 #[test]
 fn progress_is_a_notice_and_wakes_nobody() {
-    let progress = Outgoing { lane: Lane::Progress, ..outgoing(Mark::Plain, vec![text("Reading the log of nginx...")]) };
+    let progress =
+        Outgoing { lane: Lane::Progress, ..outgoing(Mark::Plain, vec![text("Reading the log of nginx...")]) };
     let shown: Vec<String> = message(&progress).iter().map(part).collect();
     insta::assert_snapshot!(shown.join("\n"), @"(a notice) Reading the log of nginx...");
 }

@@ -11,7 +11,12 @@ pub(super) struct Shown {
 
 /// Reads a message, or says what is wrong with it and where.
 pub(super) fn read(html: &str) -> Result<Shown, String> {
-    let mut reader = Reader { shown: Shown { text: String::new(), open: String::new() }, stack: Vec::new(), after_space: true, after_pre: false };
+    let mut reader = Reader {
+        shown: Shown { text: String::new(), open: String::new() },
+        stack: Vec::new(),
+        after_space: true,
+        after_pre: false,
+    };
     let mut rest = html;
     while let Some(c) = rest.chars().next() {
         let at = html.len() - rest.len();
