@@ -88,8 +88,8 @@ const SEALED: &str = ". High risk is approved only so, in an encrypted room and 
 /// where nothing may be decided.
 fn decided(plan: &PlanId, choices: &[CardChoice]) -> Vec<Line> {
     let sign = |choice: &CardChoice| match choice {
-        CardChoice::Approve => format!("{} to approve", seeds::of_card(choice)),
-        CardChoice::Deny => format!("{} to deny", seeds::of_card(choice)),
+        CardChoice::Approve => format!("{} to approve", seeds::of_card(*choice)),
+        CardChoice::Deny => format!("{} to deny", seeds::of_card(*choice)),
     };
     let words = |choice: &CardChoice| match choice {
         CardChoice::Approve => vec![Span::new(Style::Typed, &format!("!approve {plan}"))],

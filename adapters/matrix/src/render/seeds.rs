@@ -27,7 +27,7 @@ pub(crate) fn sign(key: &str) -> Option<Sign> {
 pub(super) fn of(blocks: &[Block]) -> Vec<&'static str> {
     let seeds = blocks.iter().rev().find_map(|block| match block {
         Block::Choices { choices, .. } => Some(PICKS.into_iter().take(choices.len()).collect()),
-        Block::Card { choices, .. } => Some(choices.iter().map(of_card).collect()),
+        Block::Card { choices, .. } => Some(choices.iter().copied().map(of_card).collect()),
         Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
     });
     seeds.unwrap_or_default()
@@ -39,7 +39,7 @@ pub(super) fn pick(at: usize) -> Option<&'static str> {
 }
 
 /// The reaction that decides so.
-pub(super) const fn of_card(choice: &CardChoice) -> &'static str {
+pub(super) const fn of_card(choice: CardChoice) -> &'static str {
     match choice {
         CardChoice::Approve => APPROVES[0],
         CardChoice::Deny => DENIES[0],
@@ -89,7 +89,7 @@ mod tests {
         for (seed, at) in PICKS.iter().zip(0..) {
             assert_eq!(sign(seed), Some(Sign::Pick(at)));
         }
-        assert_eq!(sign(of_card(&CardChoice::Approve)), Some(Sign::Approve));
-        assert_eq!(sign(of_card(&CardChoice::Deny)), Some(Sign::Deny));
+        assert_eq!(sign(of_card(CardChoice::Approve)), Some(Sign::Approve));
+        assert_eq!(sign(of_card(CardChoice::Deny)), Some(Sign::Deny));
     }
 }

@@ -195,7 +195,7 @@ fn a_reply_to_the_bot_addresses_it_and_what_it_quotes_is_not_said() {
     for (sender, how) in table {
         let said = signal(heard_in(ConversationKind::Group, &reply, &by(sender)));
         assert_eq!(
-            (said.addressed, said.follows.as_ref().map(|event| event.as_str())),
+            (said.addressed, said.follows.as_ref().map(countersign_core::signal::EventId::as_str)),
             (how, Some("$card")),
             "{sender}"
         );
