@@ -8,7 +8,7 @@ use countersign_core::route::Intents;
 use countersign_core::signal::{ActorId, Platform};
 
 use crate::access::OsUser;
-use crate::config::{Config, Discord, Telegram};
+use crate::config::{Config, Discord, Matrix, Telegram};
 
 /// What the console is told of the process it runs in.
 pub struct ConsoleWiring<'a> {
@@ -44,7 +44,7 @@ pub struct Wired {
 
 /// Whether the console is what runs: no platform is configured.
 pub fn talks_here(config: &Config) -> bool {
-    config.telegram.token.is_none()
+    !config.discord.is_on() && !config.matrix.is_on() && config.telegram.token.is_none()
 }
 
 /// Makes the platforms of this run: every one that is configured, else the console, on this machine. Platform roles are
@@ -57,6 +57,7 @@ pub fn wire(
 ) -> anyhow::Result<Wired> {
     let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
     adapters.extend(discord(&config.discord, intents)?);
+    adapters.extend(matrix(&config.matrix, wiring.data)?);
     adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
     if adapters.is_empty() {
         return console(wiring);
@@ -97,10 +98,34 @@ fn discord(config: &Discord, intents: &Intents) -> anyhow::Result<Option<Arc<dyn
 
 /// The configuration refuses a token in a build like this one.
 #[cfg(not(feature = "discord"))]
-fn discord(config: &Discord, _: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
-    if config.is_on() {
-        anyhow::bail!("this build has no Discord; build with --features discord");
-    }
+#[expect(clippy::unnecessary_wraps, reason = "a build with Discord can fail to make it")]
+fn discord(_: &Discord, _: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    Ok(None)
+}
+
+#[cfg(feature = "matrix")]
+fn matrix(config: &Matrix, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    use countersign_matrix::{Encryption, Limits, Matrix, Options};
+    let (Some(password), Some(homeserver), Some(user)) = (&config.password, &config.homeserver, &config.user) else {
+        return Ok(None);
+    };
+    let options = Options {
+        encryption: match config.encryption {
+            crate::config::Encryption::Required => Encryption::Required,
+            crate::config::Encryption::Off => Encryption::Off,
+        },
+        recovery_key: config.recovery_key.as_ref().map(|key| key.expose().to_owned()),
+        limits: Limits { per_second: config.per_second },
+        ..Options::new(homeserver, user, password.expose(), data.join("matrix"))
+    };
+    let adapter = Matrix::new(options).map_err(|problem| anyhow::anyhow!("[matrix]: {problem}"))?;
+    Ok(Some(Arc::new(adapter)))
+}
+
+/// The configuration refuses a password in a build like this one.
+#[cfg(not(feature = "matrix"))]
+#[expect(clippy::unnecessary_wraps, reason = "a build with Matrix can fail to make it")]
+fn matrix(_: &Matrix, _: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     Ok(None)
 }
 

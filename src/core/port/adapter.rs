@@ -3,7 +3,7 @@
 use crate::gate::Cleared;
 use crate::signal::{Actor, Assurance, ConversationKind, EventId, Platform, Signal, SignalId, ThreadKey};
 
-use super::{Asked, BoxFuture, Outgoing, Suggestion};
+use super::{Asked, Asker, BoxFuture, Outgoing, Right, Suggestion};
 
 /// What happened to a delivery. Never guessed from the text of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +155,12 @@ pub trait Ingress: Send + Sync {
     /// I/O; an error is a sentence for the log.
     fn open_work(&self) -> BoxFuture<'_, Result<Vec<EventId>, String>> {
         Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Whether somebody may do this there: for what a platform asks of the bot's account itself, as whose invitation it takes.
+    /// What is asked in words is judged where it is heard. Fails closed. No I/O.
+    fn may(&self, _asker: &Asker<'_>, _right: &Right) -> bool {
+        false
     }
 
     /// What somebody may mean who is still typing, the best first; nothing where nothing may be said. It asks no tool, stores
