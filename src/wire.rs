@@ -73,7 +73,7 @@ pub fn platforms(
 ) -> anyhow::Result<Vec<Arc<dyn Adapter>>> {
     let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
     adapters.extend(discord(&config.discord, intents)?);
-    adapters.extend(matrix(&config.matrix, data)?);
+    adapters.extend(matrix(&config.matrix, intents, data)?);
     adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
     Ok(adapters)
 }
@@ -115,7 +115,7 @@ fn discord(_: &Discord, _: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>>
 }
 
 #[cfg(feature = "matrix")]
-fn matrix(config: &Matrix, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+fn matrix(config: &Matrix, intents: &Intents, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     use countersign_matrix::{Encryption, Limits, Matrix, Options};
     let (Some(password), Some(homeserver), Some(user)) = (&config.password, &config.homeserver, &config.user) else {
         return Ok(None);
@@ -126,7 +126,9 @@ fn matrix(config: &Matrix, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter
             crate::config::Encryption::Off => Encryption::Off,
         },
         recovery_key: config.recovery_key.as_ref().map(|key| key.expose().to_owned()),
-        limits: Limits { per_second: config.per_second },
+        limits: Limits { per_second: config.per_second, ..Limits::default() },
+        commands: menu(intents).map(|(name, _)| name).collect(),
+        ghosts: config.ghosts.iter().cloned().collect(),
         ..Options::new(homeserver, user, password.expose(), data.join("matrix"))
     };
     let adapter = Matrix::new(options).map_err(|problem| anyhow::anyhow!("[matrix]: {problem}"))?;
@@ -136,7 +138,7 @@ fn matrix(config: &Matrix, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter
 /// The configuration refuses a password in a build like this one.
 #[cfg(not(feature = "matrix"))]
 #[expect(clippy::unnecessary_wraps, reason = "a build with Matrix can fail to make it")]
-fn matrix(_: &Matrix, _: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+fn matrix(_: &Matrix, _: &Intents, _: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     Ok(None)
 }
 
@@ -169,7 +171,7 @@ fn telegram(_: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn
 
 /// What a platform suggests to whoever types a slash: what can be asked without any argument, by its first example, with `_`
 /// for a space. Telegram and Discord take 100 commands of 32 characters, Telegram with 256 characters about each.
-#[cfg(any(feature = "discord", feature = "telegram"))]
+#[cfg(any(feature = "discord", feature = "matrix", feature = "telegram"))]
 fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     let named = intents.iter().filter_map(|intent| {
         let asked = intent.in_short().filter(|asked| asked.len() <= 32)?;
