@@ -9,6 +9,8 @@ mod compile;
 mod conformance;
 mod console;
 #[cfg(feature = "telegram")]
+mod doctor;
+#[cfg(feature = "telegram")]
 mod faults;
 mod kill;
 mod limits;
