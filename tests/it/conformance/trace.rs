@@ -36,7 +36,7 @@ fn log(home: &Home) -> String {
 fn on_the_console() -> Vec<Value> {
     let home = Home::new();
     home.write("countersign.toml", "access = { file = \"access.toml\", policies = \"policies\" }\n");
-    home.write("access.toml", access().replace("PLATFORM", "telegram"));
+    home.write("access.toml", Stage::<Telegram>::access(&access()));
     home.write("policies/own.cedar", POLICY);
     let (process, recording) = (home.process("napper", &[]), home.path().join("session.jsonl"));
     let mut bot = Bot::spawn(home.bot().arg("--json").arg("--record").arg(&recording));
@@ -63,7 +63,7 @@ async fn on<C: Chat>() -> Vec<Value> {
     let first = stage.card(ANN, chat, &stop).await;
     stage.ask(ANN, chat, &format!("cancel {} it is the wrong one", first.plan), "Cancelled").await;
     let refused = stage.press(ANN, (chat, first.message), &first.approve).await;
-    assert!(refused.alone && refused.text.contains("cancelled already"), "{refused:?}");
+    assert!(refused.alone == C::ANSWERS_ALONE && refused.text.contains("cancelled already"), "{refused:?}");
     let second = stage.card(ANN, chat, &stop).await;
     stage.approve(ANN, &second).await;
     stage.said(chat, "Done and verified: stop process napper").await;
