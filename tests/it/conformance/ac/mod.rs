@@ -3,6 +3,7 @@
 //! What only one platform knows is in a file of its own.
 
 mod delivery;
+mod discord;
 mod plans;
 mod secrets;
 mod telegram;
@@ -19,6 +20,7 @@ use crate::support::stage::{Card, Stage};
 /// Makes a test of each of these on each platform.
 macro_rules! on_every_platform {
     ($($tests:tt)*) => {
+        on_platform! { on_discord, countersign_discord_fake::Fake, $($tests)* }
         on_platform! { on_telegram, countersign_telegram_fake::Fake, $($tests)* }
     };
 }
