@@ -32,7 +32,7 @@ const TOP_LEVEL: [&str; 10] = [
 ];
 
 /// What each inner package may depend on, and nothing else. A new entry here is a decision, not a formality.
-const DEPENDENCIES: [(&str, &str, &[&str]); 13] = [
+const DEPENDENCIES: [(&str, &str, &[&str]); 15] = [
     (
         "src/core",
         "dependencies",
@@ -84,6 +84,12 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 13] = [
         ],
     ),
     ("adapters/discord", "dev-dependencies", &["countersign-discord-fake", "insta", "proptest", "tokio"]),
+    (
+        "adapters/matrix",
+        "dependencies",
+        &["countersign-core", "futures", "matrix-sdk", "serde", "serde_json", "tokio", "tracing", "unicode-width"],
+    ),
+    ("adapters/matrix", "dev-dependencies", &["insta", "proptest", "tempfile", "tokio"]),
     (
         "adapters/telegram",
         "dependencies",

@@ -1,0 +1,1 @@
+//! The adapter against a real Synapse.
