@@ -137,7 +137,7 @@ impl Hearing<'_> {
         if let Taken::Stopping = take(self.matrix, self.ingress, (client, place), response).await {
             return Some(Over::Ended(Ended::Stopped));
         }
-        invite::answer(self.matrix, client).await;
+        invite::answer(self.matrix, self.ingress, client).await;
         while let Err(error) = place.reach(next.clone()) {
             tracing::error!(%error, "the place in what was heard cannot be written");
             self.wait(&Trouble::Ours(format!("the bot's folder cannot be written: {error}"))).await;

@@ -15,6 +15,7 @@ mod invite;
 mod outcome;
 mod place;
 mod render;
+mod rights;
 mod rooms;
 mod session;
 mod signs;
@@ -50,20 +51,17 @@ pub enum Encryption {
     Required,
 }
 
-/// How fast the bot may talk; 0 is no limit.
+/// How fast the bot may talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Messages a second, over all rooms. Edits count like messages.
+    /// Messages a second, over all rooms; 0 is no limit. Edits and reactions count like messages.
     pub per_second: u32,
-    /// Messages a second in a room.
-    pub room_per_second: u32,
 }
 
 impl Default for Limits {
-    /// What a homeserver takes that was not told otherwise (Synapse's `rc_message`: 0.2 a second after the first ten) is too
-    /// slow to talk; bots are given more.
+    /// What Synapse lets an account say at once (`rc_message`).
     fn default() -> Self {
-        Self { per_second: 10, room_per_second: 5 }
+        Self { per_second: 10 }
     }
 }
 
@@ -84,10 +82,6 @@ pub struct Options {
     pub store_passphrase: Option<String>,
     /// Opens the bot's identity on a new device; else the one in its folder does.
     pub recovery_key: Option<String>,
-    /// Whose invitations it takes: accounts in full, or homeservers by name, for everybody there. Nobody's where empty.
-    pub invited_by: BTreeSet<String>,
-    /// With whom it compares keys: accounts in full.
-    pub verified_by: BTreeSet<String>,
     /// Accounts that a bridge moves and no person: in full, or with a `*` for any letters: `@telegram_*:example.org`.
     pub ghosts: BTreeSet<String>,
     /// What can be asked by a word behind a `!`, with `_` for a space.
@@ -97,7 +91,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// With encryption, and taking nobody's invitation.
+    /// With encryption.
     pub fn new(
         homeserver: impl Into<String>,
         user: impl Into<String>,
@@ -112,8 +106,6 @@ impl Options {
             store,
             store_passphrase: None,
             recovery_key: None,
-            invited_by: BTreeSet::new(),
-            verified_by: BTreeSet::new(),
             ghosts: BTreeSet::new(),
             commands: Vec::new(),
             limits: Limits::default(),
@@ -176,12 +168,6 @@ impl Matrix {
         if !has_scheme {
             return Err(format!("`{}` is no address of a homeserver: it starts with https://", options.homeserver));
         }
-        for account in &options.verified_by {
-            self::account(account)?;
-        }
-        for inviter in options.invited_by.iter().filter(|inviter| inviter.starts_with('@')) {
-            account(inviter)?;
-        }
         Ok(Self {
             options,
             user,
@@ -235,9 +221,9 @@ impl Adapter for Matrix {
     }
 
     fn pace(&self, _: &ThreadKey) -> Pace {
-        let Limits { per_second, room_per_second } = self.options.limits;
-        let edit_every_ms = 1000_u64.checked_div(u64::from(room_per_second)).unwrap_or(0);
-        Pace { per_second, room_per_second, room_per_minute: 0, edit_every_ms }
+        let per_second = self.options.limits.per_second;
+        let edit_every_ms = 1000_u64.checked_div(u64::from(per_second)).unwrap_or(0);
+        Pace { per_second, room_per_second: 0, room_per_minute: 0, edit_every_ms }
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {

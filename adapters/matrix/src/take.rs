@@ -38,7 +38,7 @@ pub(crate) async fn take(
     (client, place): (&Client, &Place),
     response: SyncResponse,
 ) -> Taken {
-    verify::look(matrix, client, &response.to_device).await;
+    verify::look(matrix, ingress, client, &response.to_device).await;
     let since = place.since();
     let mut rooms: BTreeMap<OwnedRoomId, Vec<TimelineEvent>> = BTreeMap::new();
     // What can be read by now was said before what is new.
@@ -97,7 +97,7 @@ async fn take_event(matrix: &Matrix, ingress: &dyn Ingress, place: &Place, room:
         }
         return Taken::Done;
     }
-    if verify::is_request(matrix, room, &event).await || verify::is_answer(matrix, room, &event).await {
+    if verify::is_request(matrix, ingress, room, &event).await || verify::is_answer(matrix, room, &event).await {
         return Taken::Done;
     }
     let heard = facts::translate(matrix, room, &event).await;

@@ -1,12 +1,15 @@
-//! Comparing keys with a person (Matrix's SAS): who is listed may start it with any client, and the bot writes the emoji and
-//! a code into its log. Whoever sees there what their client shows sends `verify CODE`. The log is what makes it safe: a
-//! homeserver that put keys of its own between the two could show each what they expect in a chat, and cannot write into the
-//! log of the bot's machine, nor read the code there. So the code proves that the emoji were seen at their source.
+//! Comparing keys with a person (Matrix's SAS): who may talk to the bot may start it with any client, and the bot writes the
+//! emoji and a code into its log. Whoever hears from there, by an administrator, that they are what their client shows sends
+//! `verify CODE`. The log is what makes it safe: a homeserver that put keys of its own between the two could show each what
+//! they expect in a chat, and cannot write into the log of the bot's machine, nor read the code there. So the code proves
+//! that the emoji were seen at their source, and that an administrator let this person be verified.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use countersign_core::port::{Ingress, Right};
+use countersign_core::signal::ConversationKind;
 use futures::StreamExt as _;
 use matrix_sdk::deserialized_responses::{ProcessedToDeviceEvent, TimelineEvent};
 use matrix_sdk::encryption::verification::{
@@ -19,8 +22,7 @@ use matrix_sdk::ruma::{OwnedUserId, TransactionId, UserId};
 use matrix_sdk::{Client, Room};
 use serde::Deserialize;
 
-use crate::Matrix;
-use crate::busy;
+use crate::{Matrix, busy, rights};
 
 /// How long one may take, as Matrix's specification has it.
 const TIME_MAX: Duration = Duration::from_mins(10);
@@ -71,6 +73,12 @@ impl Checks {
         self.with(|checks| checks.get_mut(with).and_then(Option::take))
     }
 
+    /// What the log says.
+    #[cfg(test)]
+    pub(crate) fn code(&self, with: &UserId) -> Option<String> {
+        self.with(|checks| checks.get(with)?.as_ref().map(|check| check.code.clone()))
+    }
+
     fn is_waiting(&self, with: &UserId) -> bool {
         self.with(|checks| checks.get(with).is_some_and(Option::is_some))
     }
@@ -91,30 +99,30 @@ struct StepContent {
 }
 
 /// Looks for beginnings among what was sent to the bot's device.
-pub(crate) async fn look(matrix: &Matrix, client: &Client, events: &[ProcessedToDeviceEvent]) {
+pub(crate) async fn look(matrix: &Matrix, ingress: &dyn Ingress, client: &Client, events: &[ProcessedToDeviceEvent]) {
     for event in events {
         let Ok(step) = serde_json::from_str::<Step>(event.as_raw().json().get()) else { continue };
         let Some(flow) = step.content.transaction_id else { continue };
         match step.kind.as_str() {
-            "m.key.verification.request" => begin(matrix, client, &step.sender, &flow).await,
-            "m.key.verification.start" => begin_at_once(matrix, client, &step.sender, &flow).await,
+            "m.key.verification.request" => begin(matrix, ingress, client, (&step.sender, &flow)).await,
+            "m.key.verification.start" => begin_at_once(matrix, ingress, client, (&step.sender, &flow)).await,
             _ => {}
         }
     }
 }
 
 /// The same among what was said in a room. Whether the event was such a beginning.
-pub(crate) async fn is_request(matrix: &Matrix, room: &Room, event: &TimelineEvent) -> bool {
+pub(crate) async fn is_request(matrix: &Matrix, ingress: &dyn Ingress, room: &Room, event: &TimelineEvent) -> bool {
     let Some((sender, MessageType::VerificationRequest(request))) = message(event) else { return false };
     if let Some(flow) = event.event_id().filter(|_| request.to == matrix.user) {
-        begin(matrix, &room.client(), &sender, flow.as_str()).await;
+        begin(matrix, ingress, &room.client(), (&sender, flow.as_str())).await;
     }
     true
 }
 
-async fn begin(matrix: &Matrix, client: &Client, with: &UserId, flow: &str) {
+async fn begin(matrix: &Matrix, ingress: &dyn Ingress, client: &Client, (with, flow): (&UserId, &str)) {
     let Some(request) = client.encryption().get_verification_request(with, flow).await else { return };
-    if !may(matrix, with) {
+    if !may(matrix, ingress, client, with) {
         return drop(request.cancel().await);
     }
     let (checks, client) = (matrix.checks.clone(), client.clone());
@@ -128,12 +136,12 @@ async fn begin(matrix: &Matrix, client: &Client, with: &UserId, flow: &str) {
 }
 
 /// Old clients begin without asking.
-async fn begin_at_once(matrix: &Matrix, client: &Client, with: &UserId, flow: &str) {
+async fn begin_at_once(matrix: &Matrix, ingress: &dyn Ingress, client: &Client, (with, flow): (&UserId, &str)) {
     let Some(Verification::SasV1(sas)) = client.encryption().get_verification(with, flow).await else { return };
     if sas.started_from_request() {
         return;
     }
-    if !may(matrix, with) {
+    if !may(matrix, ingress, client, with) {
         return drop(sas.cancel().await);
     }
     let (checks, client) = (matrix.checks.clone(), client.clone());
@@ -147,9 +155,10 @@ async fn begin_at_once(matrix: &Matrix, client: &Client, with: &UserId, flow: &s
 }
 
 /// Whether the bot compares keys with this person now. The entry is made then.
-fn may(matrix: &Matrix, with: &UserId) -> bool {
-    if !matrix.options.verified_by.contains(with.as_str()) {
-        tracing::warn!(%with, "somebody wanted to compare keys whom `matrix.verified_by` does not name");
+fn may(matrix: &Matrix, ingress: &dyn Ingress, client: &Client, with: &UserId) -> bool {
+    let room = client.get_dm_room(with).map(|room| room.room_id().to_string()).unwrap_or_default();
+    if !rights::may(matrix, ingress, (with, &room, ConversationKind::Direct), &Right::Talk) {
+        tracing::warn!(%with, "somebody wanted to compare keys who may not talk to the bot");
         return false;
     }
     let may = matrix.checks.begin(with);
