@@ -205,8 +205,9 @@ impl Hearing<'_> {
             }
             Frame::Reconnect => Err(Over::Again(None, Duration::ZERO)),
             Frame::Invalid { resumable } => {
-                if !resumable {
-                    self.session = None;
+                // Discord answers, and another session can be begun: that needs no long pause, but where it was refused.
+                if !resumable && self.session.take().is_some() {
+                    self.pause = self.discord.timing.pause_first;
                 }
                 Err(Over::again("Discord's gateway has given the session up"))
             }
@@ -238,8 +239,8 @@ impl Hearing<'_> {
         let (Some(me), Some(session)) = (&self.me, &self.session) else { return };
         let event = Event { session: &session.id, sequence, name, data };
         for heard in session::heard(self.discord, me, event).await {
-            let is_asked = matches!(heard, Heard::Asks { .. });
-            if self.missed.is_some() && !is_asked {
+            let is_told_at_once = matches!(heard, Heard::Asks { .. } | Heard::Types(_));
+            if self.missed.is_some() && !is_told_at_once {
                 open(self.discord, &heard);
                 self.held.push(heard);
             } else {

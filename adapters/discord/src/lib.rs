@@ -16,6 +16,7 @@ mod hear;
 mod ids;
 mod lanes;
 mod missed;
+mod offer;
 mod outcome;
 mod places;
 mod render;

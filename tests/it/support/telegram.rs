@@ -17,6 +17,7 @@ impl Chat for Fake {
     type Room = ChatId;
     const PLATFORM: &str = "telegram";
     const TOKEN: &str = "COUNTERSIGN_TELEGRAM__TOKEN";
+    const ANSWERS_ALONE: bool = true;
 
     async fn open(patience: Duration) -> Self {
         let fake = Self::start().await;
@@ -45,6 +46,10 @@ impl Chat for Fake {
         self.wait_for_call(|call| call.method == "getUpdates" && is_new(call.sequence)).await;
     }
 
+    fn account(id: i64) -> String {
+        id.to_string()
+    }
+
     fn person(&self, id: i64, name: &str) -> i64 {
         self.user(id, name)
     }
@@ -57,12 +62,12 @@ impl Chat for Fake {
         self.private(who)
     }
 
-    fn is_private(room: ChatId) -> bool {
+    fn is_private(&self, room: ChatId) -> bool {
         room.0 > 0
     }
 
     fn to_the_bot(&self, room: ChatId, text: &str) -> String {
-        if Self::is_private(room) { text.to_owned() } else { format!("@{} {text}", self.bot_username()) }
+        if self.is_private(room) { text.to_owned() } else { format!("@{} {text}", self.bot_username()) }
     }
 
     fn write(&self, who: i64, room: ChatId, text: &str, reply_to: Option<i64>) -> i64 {
