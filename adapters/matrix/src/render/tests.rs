@@ -54,7 +54,12 @@ fn choices(choices: &[(&str, &str)]) -> Block {
 
 fn end_of_card(choices: &[CardChoice]) -> Block {
     let plan = PlanId::parse(PLAN).expect("it is an id");
-    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec(), risk: countersign_core::approval::Risk::Low }
+    Block::Card {
+        plan,
+        digest: Digest::of(b"x"),
+        choices: choices.to_vec(),
+        risk: countersign_core::approval::Risk::Low,
+    }
 }
 
 /// So many lines, each with its number.
