@@ -44,7 +44,7 @@ pub struct Wired {
 
 /// Whether the console is what runs: no platform is configured.
 pub fn talks_here(config: &Config) -> bool {
-    config.telegram.token.is_none()
+    !config.discord.is_on() && config.telegram.token.is_none()
 }
 
 /// Makes the platforms of this run: every one that is configured, else the console, on this machine. Platform roles are
