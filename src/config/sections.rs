@@ -192,6 +192,11 @@ pub enum LogFormat {
     Json,
 }
 
+/// What libraries write of what is no trouble of ours: matrix-sdk calls each 404 an error that it has asked for itself, and
+/// what counts of them the adapter says.
+const LIBRARIES: &str =
+    "matrix_sdk::http_client=off,matrix_sdk_crypto=error,matrix_sdk_base=error,matrix_sdk=error,sqlx=warn";
+
 impl Log {
     /// The filter to log by. `interactive`: a person sits at the console and reads the same terminal. An error is to be read
     /// after the key's name.
@@ -207,7 +212,7 @@ impl Log {
         }
         // Every statement of the database is nobody's question; who wants them can still name `sqlx`.
         EnvFilter::builder()
-            .parse(format!("sqlx=warn,{level}"))
+            .parse(format!("{LIBRARIES},{level}"))
             .map_err(|error| format!("is not a filter ({error}); {fix}"))
     }
 
@@ -466,9 +471,9 @@ mod tests {
         insta::assert_snapshot!(said(log("inof").validate()), @"`log.level` has `inof`, which is not a level; write error, warn, info, debug, trace or off, or `target=level` separated by commas");
         assert!(said(log("countersign=loud").validate()).starts_with("`log.level` is not a filter ("));
         let default = Log::default();
-        assert_eq!(default.filter(false).map(|filter| filter.to_string()), Ok("sqlx=warn,info".to_owned()));
-        assert_eq!(default.filter(true).map(|filter| filter.to_string()), Ok("sqlx=warn,warn".to_owned()));
-        assert_eq!(log("debug").filter(true).map(|filter| filter.to_string()), Ok("sqlx=warn,debug".to_owned()));
+        assert_eq!(default.filter(false).map(|filter| filter.to_string()), Ok(format!("{LIBRARIES},info")));
+        assert_eq!(default.filter(true).map(|filter| filter.to_string()), Ok(format!("{LIBRARIES},warn")));
+        assert_eq!(log("debug").filter(true).map(|filter| filter.to_string()), Ok(format!("{LIBRARIES},debug")));
     }
 
     #[test]
