@@ -161,11 +161,17 @@ async fn a_strangers_keys_are_not_compared() {
     let matrix = scene.matrix(Encryption::Required);
     let hearing = Hearing::start(&matrix, &desk);
     hears(&desk).await;
-    let eve = scene.person("stranger").await;
-    // Not in a room: into hers, the bot would not come.
+    let (ann, eve) = (scene.person("ann").await, scene.person("stranger").await);
+    let room = ann.group(&scene.bot, true).await;
+    room.invite_user_by_id(eve.id()).await.expect("she may invite");
+    eve.until("she is invited", |eve| eve.client.get_room(room.room_id()).is_some()).await;
+    let hers = eve.client.join_room_by_id(room.room_id()).await.expect("she is invited");
+    eve.ask(&hers, "whatever").await;
+    desk.heard("whatever").await;
     eve.client.encryption().request_user_identity(&scene.bot).await.expect("the server answers");
     let devices = eve.client.encryption().get_user_devices(&scene.bot).await.expect("they can be read");
     let device = devices.devices().next().expect("the bot has one");
+    // Not in a room: into one of hers, the bot would not come.
     let request = device.request_verification().await.expect("it can be asked");
     eve.until("it is broken off", |_| request.is_cancelled()).await;
     assert_eq!(code(&matrix, &eve), None);
