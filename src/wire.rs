@@ -55,16 +55,27 @@ pub fn wire(
     platform_roles: impl Fn(&str) -> bool,
     wiring: ConsoleWiring<'_>,
 ) -> anyhow::Result<Wired> {
-    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
-    adapters.extend(discord(&config.discord, intents)?);
-    adapters.extend(matrix(&config.matrix, wiring.data)?);
-    adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
+    let adapters = platforms(config, intents, platform_roles, wiring.data)?;
     if adapters.is_empty() {
         return console(wiring);
     }
     let names: Vec<String> = adapters.iter().map(|adapter| adapter.platform().to_string()).collect();
     let banner = banner(&wiring, &format!(", on {}. Ctrl-C stops it.", names.join(", ")));
     Ok(Wired { adapters, console_owner: None, interrupt_is_taken: false, banner: Some(banner) })
+}
+
+/// The chat platforms that are configured, as in [`wire`]; none where the console is what runs. No I/O.
+pub fn platforms(
+    config: &Config,
+    intents: &Intents,
+    platform_roles: impl Fn(&str) -> bool,
+    data: &Path,
+) -> anyhow::Result<Vec<Arc<dyn Adapter>>> {
+    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
+    adapters.extend(discord(&config.discord, intents)?);
+    adapters.extend(matrix(&config.matrix, intents, data)?);
+    adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
+    Ok(adapters)
 }
 
 /// What is said at the start: what runs where and, in `rest`, how to go on; then the audit trail's head, and what an earlier
@@ -104,7 +115,7 @@ fn discord(_: &Discord, _: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>>
 }
 
 #[cfg(feature = "matrix")]
-fn matrix(config: &Matrix, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+fn matrix(config: &Matrix, intents: &Intents, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     use countersign_matrix::{Encryption, Limits, Matrix, Options};
     let (Some(password), Some(homeserver), Some(user)) = (&config.password, &config.homeserver, &config.user) else {
         return Ok(None);
@@ -115,7 +126,9 @@ fn matrix(config: &Matrix, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter
             crate::config::Encryption::Off => Encryption::Off,
         },
         recovery_key: config.recovery_key.as_ref().map(|key| key.expose().to_owned()),
-        limits: Limits { per_second: config.per_second },
+        limits: Limits { per_second: config.per_second, ..Limits::default() },
+        commands: menu(intents).map(|(name, _)| name).collect(),
+        ghosts: config.ghosts.iter().cloned().collect(),
         ..Options::new(homeserver, user, password.expose(), data.join("matrix"))
     };
     let adapter = Matrix::new(options).map_err(|problem| anyhow::anyhow!("[matrix]: {problem}"))?;
@@ -125,7 +138,7 @@ fn matrix(config: &Matrix, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter
 /// The configuration refuses a password in a build like this one.
 #[cfg(not(feature = "matrix"))]
 #[expect(clippy::unnecessary_wraps, reason = "a build with Matrix can fail to make it")]
-fn matrix(_: &Matrix, _: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+fn matrix(_: &Matrix, _: &Intents, _: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     Ok(None)
 }
 
@@ -158,7 +171,7 @@ fn telegram(_: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn
 
 /// What a platform suggests to whoever types a slash: what can be asked without any argument, by its first example, with `_`
 /// for a space. Telegram and Discord take 100 commands of 32 characters, Telegram with 256 characters about each.
-#[cfg(any(feature = "discord", feature = "telegram"))]
+#[cfg(any(feature = "discord", feature = "matrix", feature = "telegram"))]
 fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     let named = intents.iter().filter_map(|intent| {
         let asked = intent.in_short().filter(|asked| asked.len() <= 32)?;
@@ -167,9 +180,9 @@ fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     named.take(100)
 }
 
+/// The console alone, whatever is configured; a build without one has none to give. No I/O.
 #[cfg(feature = "console")]
-#[expect(clippy::unnecessary_wraps, reason = "a build without a console has none to give")]
-fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+pub fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
     let banner = banner(&wiring, ". Ask about this machine; `help` lists what I understand, `quit` leaves.");
     let adapter = Console::new(Options {
@@ -189,7 +202,7 @@ fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
 
 /// A build without any platform has nobody to talk to.
 #[cfg(not(feature = "console"))]
-fn console(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+pub fn console(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     anyhow::bail!(
         "no platform is configured, and this build has no console: set a platform's token, or build with --features console"
     )

@@ -28,6 +28,9 @@ pub struct Matrix {
     pub recovery_key_file: Option<PathBuf>,
     /// Whether it listens in encrypted rooms and nowhere else, or in rooms that are not encrypted. Default `required`.
     pub encryption: Encryption,
+    /// Accounts that a bridge moves and no person, in full or with `*` for any letters. Default none. They request and decide
+    /// nothing.
+    pub ghosts: Vec<String>,
     /// Messages a second over all rooms; 0 is no limit. Default 10 (what Synapse lets an account say at once).
     pub per_second: u32,
 }
@@ -53,6 +56,7 @@ impl Default for Matrix {
             recovery_key: None,
             recovery_key_file: None,
             encryption: Encryption::default(),
+            ghosts: Vec::new(),
             per_second: 10,
         }
     }

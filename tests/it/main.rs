@@ -5,10 +5,12 @@ mod audit;
 mod budget;
 mod commands;
 mod compile;
-#[cfg(feature = "telegram")]
+#[cfg(feature = "full")]
 mod conformance;
 mod console;
-#[cfg(feature = "telegram")]
+#[cfg(feature = "full")]
+mod doctor;
+#[cfg(feature = "full")]
 mod faults;
 mod kill;
 mod limits;

@@ -201,7 +201,8 @@ fn first_sign(call: &Call) -> serde_json::Value {
     }
 }
 
-fn callback(call: &Call) -> String {
+/// Where the first answer goes.
+pub(crate) fn callback(call: &Call) -> String {
     format!("/interactions/{}/{}/callback", call.id, call.token)
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn tell(discord: &Discord, heard: &Heard) {
         }
         Heard::Touched { touch, call: None } => tell_channel(discord, &touch.thread),
         Heard::Said { signal, call: None } => tell_channel(discord, &signal.thread),
-        Heard::Asks { .. } | Heard::Stray(_) | Heard::Nothing => {}
+        Heard::Asks { .. } | Heard::Types(_) | Heard::Stray(_) | Heard::Nothing => {}
     }
 }
 

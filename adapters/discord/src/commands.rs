@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reqwest::Method;
 use serenity::all::{CommandOptionType, CreateCommand, CreateCommandOption};
 
-use crate::translate::FREE_COMMAND;
+use crate::translate::{COMMAND_TEXT as TEXT, FREE_COMMAND};
 use crate::{Command, Discord};
 
 /// The most commands of a bot.
@@ -38,5 +38,5 @@ fn all(commands: &[Command]) -> Vec<CreateCommand> {
 }
 
 fn text(about: &str) -> CreateCommandOption {
-    CreateCommandOption::new(CommandOptionType::String, "text", about)
+    CreateCommandOption::new(CommandOptionType::String, TEXT, about).set_autocomplete(true)
 }

@@ -205,8 +205,9 @@ impl Hearing<'_> {
             }
             Frame::Reconnect => Err(Over::Again(None, Duration::ZERO)),
             Frame::Invalid { resumable } => {
-                if !resumable {
-                    self.session = None;
+                // Discord answers, and another session can be begun: that needs no long pause, but where it was refused.
+                if !resumable && self.session.take().is_some() {
+                    self.pause = self.discord.timing.pause_first;
                 }
                 Err(Over::again("Discord's gateway has given the session up"))
             }
@@ -238,8 +239,8 @@ impl Hearing<'_> {
         let (Some(me), Some(session)) = (&self.me, &self.session) else { return };
         let event = Event { session: &session.id, sequence, name, data };
         for heard in session::heard(self.discord, me, event).await {
-            let is_asked = matches!(heard, Heard::Asks { .. });
-            if self.missed.is_some() && !is_asked {
+            let is_told_at_once = matches!(heard, Heard::Asks { .. } | Heard::Types(_));
+            if self.missed.is_some() && !is_told_at_once {
                 open(self.discord, &heard);
                 self.held.push(heard);
             } else {
@@ -258,10 +259,7 @@ impl Hearing<'_> {
         let Gone::Closed(code, _) = gone else { return Over::again(sentence(gone)) };
         match *code {
             4004 => Over::Ended(Ended::Refused(unknown_token(&sentence(gone)))),
-            4013 | 4014 => Over::Ended(Ended::Refused(format!(
-                "{}. Switch on `Message Content Intent` on the bot's page in the Developer Portal.",
-                sentence(gone)
-            ))),
+            4013 | 4014 => Over::Ended(Ended::Refused(format!("{}. {SWITCH_ON_CONTENT}", sentence(gone)))),
             4010..=4012 => Over::Ended(Ended::Refused(format!(
                 "{}. This bot is in more guilds than one connection may serve, or Discord no longer speaks version 10.",
                 sentence(gone)
@@ -329,11 +327,16 @@ fn sentence(gone: &Gone) -> String {
     }
 }
 
+/// What to do where Discord does not know the bot.
+pub(crate) const GIVE_THE_TOKEN: &str = "Give the bot's token from its page in the Developer Portal as COUNTERSIGN_DISCORD__TOKEN, \
+     or in a file named by `discord.token_file`, and see that `discord.api_url` is right.";
+
+/// What to do where Discord does not let the bot read messages.
+pub(crate) const SWITCH_ON_CONTENT: &str =
+    "Switch on `Message Content Intent` on the bot's page in the Developer Portal.";
+
 fn unknown_token(trouble: &str) -> String {
-    format!(
-        "{trouble}. Put the bot's token from its page in the Developer Portal into `discord.token`, and see that \
-         `discord.api_url` is right."
-    )
+    format!("{trouble}. {GIVE_THE_TOKEN}")
 }
 
 /// What Discord says of its gateway.

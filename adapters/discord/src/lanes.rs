@@ -10,6 +10,7 @@ use futures::stream::FuturesUnordered;
 
 use crate::Discord;
 use crate::answer::ask_why_soon;
+use crate::offer::offer_soon;
 use crate::take::{Taken, open, room, take};
 use crate::translate::Heard;
 
@@ -43,6 +44,7 @@ impl<'a> Lanes<'a> {
         match &heard {
             Heard::Nothing => return,
             Heard::Asks { call, data } => return ask_why_soon(self.discord, call, data),
+            Heard::Types(typing) => return offer_soon(self.discord, self.ingress, typing),
             Heard::Said { .. } | Heard::Touched { .. } | Heard::Stray(_) => {}
         }
         open(self.discord, &heard);

@@ -147,7 +147,9 @@ async fn reacted(discord: &Discord, me: &Me, event: &Event<'_>) -> Option<Heard>
 async fn called(discord: &Discord, me: &Me, name: &str, data: &RawValue) -> Option<Heard> {
     let interaction: Interaction = read(name, data)?;
     let (channel, id, guild) = match &interaction {
-        Interaction::Command(given) => (given.channel.as_ref(), given.channel_id, given.guild_id),
+        Interaction::Command(given) | Interaction::Autocomplete(given) => {
+            (given.channel.as_ref(), given.channel_id, given.guild_id)
+        }
         Interaction::Component(pressed) => (pressed.channel.as_ref(), pressed.channel_id, pressed.guild_id),
         Interaction::Modal(filled) => (filled.channel.as_ref(), filled.channel_id, filled.guild_id),
         _ => return None,

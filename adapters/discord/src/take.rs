@@ -28,7 +28,7 @@ pub(crate) const fn room(heard: &Heard) -> Option<&ConversationId> {
     match heard {
         Heard::Said { signal, .. } => Some(&signal.thread.conversation),
         Heard::Touched { touch, .. } => Some(&touch.thread.conversation),
-        Heard::Asks { .. } | Heard::Stray(_) | Heard::Nothing => None,
+        Heard::Asks { .. } | Heard::Types(_) | Heard::Stray(_) | Heard::Nothing => None,
     }
 }
 
@@ -79,7 +79,7 @@ async fn admit(ingress: &dyn Ingress, heard: &Heard) -> Admitted {
     match heard {
         Heard::Said { signal, .. } => ingress.accept(signal.clone()).await,
         Heard::Touched { touch, .. } => ingress.touch(touch.clone()).await,
-        Heard::Asks { .. } | Heard::Stray(_) | Heard::Nothing => Ok(Admission::Unknown),
+        Heard::Asks { .. } | Heard::Types(_) | Heard::Stray(_) | Heard::Nothing => Ok(Admission::Unknown),
     }
 }
 
@@ -113,6 +113,6 @@ const fn call(heard: &Heard) -> Option<&Call> {
     match heard {
         Heard::Said { call, .. } | Heard::Touched { call, .. } => call.as_ref(),
         Heard::Stray(call) => Some(call),
-        Heard::Asks { .. } | Heard::Nothing => None,
+        Heard::Asks { .. } | Heard::Types(_) | Heard::Nothing => None,
     }
 }

@@ -201,6 +201,27 @@ pub struct Parcel<'a> {
     pub anchor: Option<&'a EventId>,
 }
 
+/// One thing that was looked at before anybody relies on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was found, without a full stop.
+    pub found: String,
+    /// What a person does about it, a sentence; none where it is fine.
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    /// It is as it should be.
+    pub fn fine(found: impl Into<String>) -> Self {
+        Self { found: found.into(), fix: None }
+    }
+
+    /// It is not, and this is what to do.
+    pub fn wrong(found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { found: found.into(), fix: Some(fix.into()) }
+    }
+}
+
 /// Puts right what was sent. Its I/O is with its platform.
 pub trait Editor: Send + Sync {
     /// Shows this in the place of a message that was delivered as these parts, with the buttons that it has itself and no
@@ -222,6 +243,12 @@ pub trait Adapter: Send + Sync + 'static {
     /// How fast the platform lets us talk in a room. No I/O.
     fn pace(&self, _room: &ThreadKey) -> Pace {
         Pace::default()
+    }
+
+    /// Looks whether it could talk: its credential, and what a newcomer forgets to switch on. Talks to its platform, and
+    /// changes nothing there.
+    fn examine(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(async { Vec::new() })
     }
 
     /// Hears until its input is over or `stop` resolves. Talks to its platform. Trouble on the way is a condition to

@@ -5,6 +5,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use countersign_discord_fake::Fake as Discord;
 use countersign_telegram_fake::Fake as Telegram;
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -36,7 +37,7 @@ fn log(home: &Home) -> String {
 fn on_the_console() -> Vec<Value> {
     let home = Home::new();
     home.write("countersign.toml", "access = { file = \"access.toml\", policies = \"policies\" }\n");
-    home.write("access.toml", access().replace("PLATFORM", "telegram"));
+    home.write("access.toml", Stage::<Telegram>::access(&access()));
     home.write("policies/own.cedar", POLICY);
     let (process, recording) = (home.process("napper", &[]), home.path().join("session.jsonl"));
     let mut bot = Bot::spawn(home.bot().arg("--json").arg("--record").arg(&recording));
@@ -63,7 +64,7 @@ async fn on<C: Chat>() -> Vec<Value> {
     let first = stage.card(ANN, chat, &stop).await;
     stage.ask(ANN, chat, &format!("cancel {} it is the wrong one", first.plan), "Cancelled").await;
     let refused = stage.press(ANN, (chat, first.message), &first.approve).await;
-    assert!(refused.alone && refused.text.contains("cancelled already"), "{refused:?}");
+    assert!(refused.alone == C::ANSWERS_ALONE && refused.text.contains("cancelled already"), "{refused:?}");
     let second = stage.card(ANN, chat, &stop).await;
     stage.approve(ANN, &second).await;
     stage.said(chat, "Done and verified: stop process napper").await;
@@ -140,9 +141,11 @@ fn own_name(key: &str, value: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_core_decides_the_same_on_the_console_and_on_telegram() {
-    let (console, telegram) = (on_the_console(), on::<Telegram>().await);
-    similar_or_say_where(&console, &telegram);
+async fn the_core_decides_the_same_on_the_console_and_on_every_chat_platform() {
+    let console = on_the_console();
+    for (platform, decided) in [("telegram", on::<Telegram>().await), ("discord", on::<Discord>().await)] {
+        similar_or_say_where(&console, &decided, platform);
+    }
     insta::assert_snapshot!(listed(&console, false), @r#"
     2 record called host_machine.find -: asked by PERSON: last 2 lines of HOME/demo.log
     2 progress looking for every host
@@ -249,11 +252,11 @@ fn the_session_says_this() {
 }
 
 /// The first line that differs says more than two pages.
-fn similar_or_say_where(console: &[Value], telegram: &[Value]) {
+fn similar_or_say_where(console: &[Value], chat: &[Value], platform: &str) {
     let lines = |decisions: &[Value]| decisions.iter().map(Value::to_string).collect::<Vec<_>>();
-    let (console, telegram) = (lines(console), lines(telegram));
-    for (at, (console, telegram)) in console.iter().zip(&telegram).enumerate() {
-        assert_eq!(console, telegram, "decision {at}");
+    let (console, chat) = (lines(console), lines(chat));
+    for (at, (console, chat)) in console.iter().zip(&chat).enumerate() {
+        assert_eq!(console, chat, "decision {at} on {platform}");
     }
-    assert_eq!(console.len(), telegram.len());
+    assert_eq!(console.len(), chat.len(), "{platform}");
 }

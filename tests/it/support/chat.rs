@@ -41,6 +41,8 @@ pub(crate) trait Chat: Clone {
     const PLATFORM: &str;
     /// The environment variable of the bot's token.
     const TOKEN: &str;
+    /// Whether somebody can be answered so that nobody else sees it.
+    const ANSWERS_ALONE: bool;
 
     /// Begins, with nobody in it. A wait takes at most so long.
     async fn open(patience: std::time::Duration) -> Self;
@@ -53,6 +55,8 @@ pub(crate) trait Chat: Clone {
     /// Waits until a bot that was started after the mark listens.
     async fn listens_since(&self, mark: usize);
 
+    /// What stands for somebody in the access file and in the audit trail.
+    fn account(id: i64) -> String;
     /// Somebody with this number and name, or their new name. The number.
     fn person(&self, id: i64, name: &str) -> i64;
     /// A room of all, with the bot in it.
@@ -60,7 +64,7 @@ pub(crate) trait Chat: Clone {
     /// The room of one person and the bot.
     fn private_room(&self, who: i64) -> Self::Room;
     /// Whether a room is of one person and the bot.
-    fn is_private(room: Self::Room) -> bool;
+    fn is_private(&self, room: Self::Room) -> bool;
 
     /// The words by which the bot is addressed in a room.
     fn to_the_bot(&self, room: Self::Room, text: &str) -> String;
@@ -72,7 +76,7 @@ pub(crate) trait Chat: Clone {
     fn press_button(&self, who: i64, room: Self::Room, message: i64, label: &str) -> String;
     /// Somebody sends this data as if a button of the message bore it. The press.
     fn press_data_of(&self, who: i64, room: Self::Room, message: i64, data: &str) -> String;
-    /// Waits for what whoever pressed is shown.
+    /// Waits for what whoever pressed is shown. Who is asked for a reason gives none.
     async fn told(&self, press: &str) -> Told;
     /// From now on the bot is told of reactions in this room.
     fn let_react(&self, room: Self::Room);
@@ -90,9 +94,9 @@ pub(crate) trait Chat: Clone {
     /// From now on it takes everything again.
     fn take_messages(&self);
 
-    /// Every message of a room.
+    /// Every message of a room, without those that one person alone sees.
     fn all(&self, room: Self::Room) -> Vec<Shown>;
-    /// Waits for a message that is not deleted.
+    /// Waits for one of them that is not deleted.
     async fn seen(&self, room: Self::Room, wanted: impl Fn(&Shown) -> bool) -> Shown;
     /// Everything that the bot sent to the platform, as text.
     fn sent(&self) -> String;

@@ -2,16 +2,18 @@
 //! a chat platform, what its database holds, and the rights of root.
 
 pub(crate) mod bot;
-#[cfg(feature = "telegram")]
+#[cfg(feature = "full")]
 pub(crate) mod chat;
-#[cfg(feature = "telegram")]
+#[cfg(feature = "full")]
 pub(crate) mod database;
 pub(crate) mod decisions;
+#[cfg(feature = "full")]
+pub(crate) mod discord;
 pub(crate) mod killed_bot;
 pub(crate) mod postgres;
 pub(crate) mod root;
-#[cfg(feature = "telegram")]
+#[cfg(feature = "full")]
 pub(crate) mod stage;
-#[cfg(feature = "telegram")]
+#[cfg(feature = "full")]
 pub(crate) mod telegram;
 pub(crate) mod terminal;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde_json::Value;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -28,7 +28,7 @@ pub(crate) const TOM: i64 = 14;
 /// Nobody knows her.
 pub(crate) const EVE: i64 = 15;
 
-/// Who they are to the bot, on whichever platform.
+/// Who they are to the bot, on whichever platform: `PLATFORM:11` stands for an account there.
 pub(crate) const ACCESS: &str = r#"
 [[people]]
 name = "ann"
@@ -79,7 +79,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// How a bot is set up.
 #[derive(Clone, Copy)]
 pub(crate) struct Script<'a> {
-    /// The access file, in which `PLATFORM` stands for the platform's name. Empty: there is none.
+    /// The access file, in which `PLATFORM:11` stands for an account. Empty: there is none.
     pub(crate) access: &'a str,
     /// A policy of the team's own, in Cedar. Empty: there is none.
     pub(crate) policy: &'a str,
@@ -165,7 +165,12 @@ impl<C: Chat> Stage<C> {
 
     /// An access file of this platform.
     pub(crate) fn access(script: &str) -> String {
-        script.replace("PLATFORM", C::PLATFORM)
+        let account = Regex::new(r"PLATFORM:(\d+)").expect("a sound pattern");
+        let named = |found: &Captures<'_>| {
+            let id = found[1].parse().expect("it is a number");
+            format!("{}:{}", C::PLATFORM, C::account(id))
+        };
+        account.replace_all(script, named).into_owned()
     }
 
     /// Starts the bot again on the same data, and waits until it listens.
@@ -259,7 +264,15 @@ impl<C: Chat> Stage<C> {
 
     /// The first message of the bot's that answers this one and has these words in it.
     pub(crate) async fn answer(&self, room: C::Room, asked: i64, words: &str) -> Shown {
-        self.fake.seen(room, |message| answers::<C>(message, room, asked) && message.text.contains(words)).await
+        let answers = self.answers(room, asked);
+        self.fake.seen(room, |message| answers(message) && message.text.contains(words)).await
+    }
+
+    /// Whether a message answers this one. In a room of all the bot answers as a reply; in a private one whatever comes later
+    /// may be the answer.
+    fn answers(&self, room: C::Room, asked: i64) -> impl Fn(&Shown) -> bool + use<C> {
+        let is_private = self.fake.is_private(room);
+        move |message| message.from_bot && message.id > asked && (is_private || message.reply_to == Some(asked))
     }
 
     /// Says something to the bot, and waits for its answer with these words in it.
@@ -279,7 +292,8 @@ impl<C: Chat> Stage<C> {
 
     /// The card that answers a message.
     pub(crate) async fn card_of(&self, room: C::Room, asked: i64) -> Card<C::Room> {
-        let is_card = |message: &Shown| answers::<C>(message, room, asked) && message.labels() == ["Approve", "Deny"];
+        let answers = self.answers(room, asked);
+        let is_card = |message: &Shown| answers(message) && message.labels() == ["Approve", "Deny"];
         let message = self.fake.seen(room, is_card).await;
         let plan = Regex::new(r"(?m)^Plan: ([0-9a-f]{32}) \([0-9a-f]{12}\)$").expect("a sound pattern");
         let plan = plan.captures(&message.text).unwrap_or_else(|| panic!("no plan is named: {}", message.text));
@@ -344,11 +358,6 @@ impl<C: Chat> Drop for Stage<C> {
             eprintln!("{}\n\nthe end of the bot's log:\n{tail}", self.fake.picture(self.ops));
         }
     }
-}
-
-/// In a room of all the bot answers as a reply; in a private one whatever comes later may be the answer.
-fn answers<C: Chat>(message: &Shown, room: C::Room, asked: i64) -> bool {
-    message.from_bot && message.id > asked && (C::is_private(room) || message.reply_to == Some(asked))
 }
 
 fn config<C: Chat>(fake: &C, script: &Script<'_>) -> String {

@@ -17,6 +17,7 @@ impl Chat for Fake {
     type Room = ChatId;
     const PLATFORM: &str = "telegram";
     const TOKEN: &str = "COUNTERSIGN_TELEGRAM__TOKEN";
+    const ANSWERS_ALONE: bool = true;
 
     async fn open(patience: Duration) -> Self {
         let fake = Self::start().await;
@@ -37,12 +38,16 @@ impl Chat for Fake {
     }
 
     fn mark(&self) -> usize {
-        self.log().len()
+        self.call_count()
     }
 
     async fn listens_since(&self, mark: usize) {
         let is_new = |sequence: u64| usize::try_from(sequence).is_ok_and(|sequence| sequence > mark);
         self.wait_for_call(|call| call.method == "getUpdates" && is_new(call.sequence)).await;
+    }
+
+    fn account(id: i64) -> String {
+        id.to_string()
     }
 
     fn person(&self, id: i64, name: &str) -> i64 {
@@ -57,12 +62,12 @@ impl Chat for Fake {
         self.private(who)
     }
 
-    fn is_private(room: ChatId) -> bool {
+    fn is_private(&self, room: ChatId) -> bool {
         room.0 > 0
     }
 
     fn to_the_bot(&self, room: ChatId, text: &str) -> String {
-        if Self::is_private(room) { text.to_owned() } else { format!("@{} {text}", self.bot_username()) }
+        if self.is_private(room) { text.to_owned() } else { format!("@{} {text}", self.bot_username()) }
     }
 
     fn write(&self, who: i64, room: ChatId, text: &str, reply_to: Option<i64>) -> i64 {

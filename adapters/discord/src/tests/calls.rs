@@ -297,3 +297,26 @@ async fn a_command_that_nothing_answers_is_not_left_hanging() {
     assert_eq!(table.fake.message(table.ops, message_of(&ids[0])).and_then(|message| message.reply_to), None);
     table.hearing.stop().await;
 }
+
+#[tokio::test]
+async fn who_types_a_commands_text_is_offered_names_for_its_last_word() {
+    let table = Table::laid(Desk::new()).await;
+    table.registered().await;
+    let role = table.fake.role("sre");
+    table.fake.set_roles(ANN, &[role]);
+    for (words, filled_in) in [("show ngi", "show @@nginx"), ("ngi", "@@nginx"), ("show ", "show @@nginx")] {
+        let typing = table.fake.autocomplete(ANN, table.ops, "ask", &[("text", words)], "text");
+        let answer = table.fake.callback_answer(&typing).await;
+        let offered: Vec<_> = answer.choices.iter().map(|one| (one.text.as_str(), one.value.as_str())).collect();
+        assert_eq!(offered, [("nginx: service on web-1", filled_in)], "{words:?}");
+    }
+    let typed = table.desk.typed();
+    let words: Vec<&str> = typed.iter().map(|asked| asked.words.as_str()).collect();
+    assert_eq!(words, ["ngi", "ngi", ""]);
+    let asked = &typed[0];
+    let conversation = asked.thread.conversation.as_str();
+    assert_eq!((asked.actor.id.as_str(), conversation), (&*ANN.to_string(), &*table.ops.0.to_string()));
+    assert_eq!(asked.platform_roles, [role.to_string()]);
+    assert!(table.desk.signals().is_empty() && table.desk.touches().is_empty(), "typing is no asking");
+    table.end().await;
+}

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use countersign_core::port::{Adapter as _, Admission, BoxFuture, Condition, Ended, Ingress, Touch};
+use countersign_core::port::{Adapter as _, Admission, Asked, BoxFuture, Condition, Ended, Ingress, Suggestion, Touch};
 use countersign_core::signal::{EventId, Payload, Signal, SignalId};
 use countersign_discord_fake::ChannelId;
 use tokio::sync::{oneshot, watch};
@@ -18,6 +18,7 @@ struct Seen {
     conditions: Vec<Condition>,
     /// Where work is open.
     open: Vec<EventId>,
+    typed: Vec<Asked>,
     /// What is answered next; accepted where nothing is said.
     next: VecDeque<Result<Admission, String>>,
 }
@@ -68,6 +69,11 @@ impl Desk {
         self.seen.lock().expect("nobody panics while holding it").touches.clone()
     }
 
+    /// What somebody typed.
+    pub(super) fn typed(&self) -> Vec<Asked> {
+        self.seen.lock().expect("nobody panics while holding it").typed.clone()
+    }
+
     pub(super) fn conditions(&self) -> Vec<Condition> {
         self.seen.lock().expect("nobody panics while holding it").conditions.clone()
     }
@@ -115,6 +121,13 @@ impl Ingress for Desk {
     fn open_work(&self) -> BoxFuture<'_, Result<Vec<EventId>, String>> {
         let open = self.with(|seen| seen.open.clone());
         Box::pin(async move { Ok(open) })
+    }
+
+    /// Knows nginx.
+    fn suggest(&self, asked: &Asked) -> Vec<Suggestion> {
+        self.with(|seen| seen.typed.push(asked.clone()));
+        let (mention, title) = ("@@nginx".to_owned(), "nginx".to_owned());
+        vec![Suggestion { mention, title, about: "service on web-1".to_owned() }]
     }
 
     fn report(&self, condition: Condition) {

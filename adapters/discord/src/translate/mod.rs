@@ -8,13 +8,13 @@ mod message;
 mod place;
 mod touch;
 
-use countersign_core::port::Touch;
+use countersign_core::port::{Asked, Touch};
 use countersign_core::signal::{AccountId, Platform, Signal};
 use serenity::all::Interaction;
 
 use crate::places::Place;
 
-pub(crate) use command::FREE as FREE_COMMAND;
+pub(crate) use command::{FREE as FREE_COMMAND, TEXT as COMMAND_TEXT};
 pub(crate) use message::{Change, changed, deleted, said};
 pub(crate) use touch::{Reaction, reacted};
 
@@ -70,6 +70,17 @@ impl std::fmt::Debug for Call {
     }
 }
 
+/// Somebody is at a word of a command's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Typing {
+    /// With the word.
+    pub(crate) asked: Asked,
+    /// What stands before it.
+    pub(crate) before: String,
+    /// What it is answered by.
+    pub(crate) call: Call,
+}
+
 /// What an event comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
@@ -94,6 +105,8 @@ pub(crate) enum Heard {
         /// What stood in the button.
         data: String,
     },
+    /// Somebody types the text of a command.
+    Types(Box<Typing>),
     /// A press that says nothing to us and must be answered all the same.
     Stray(Call),
     /// Nothing for us.
@@ -104,6 +117,7 @@ pub(crate) enum Heard {
 pub(crate) fn interaction(interaction: &Interaction, here: Here<'_>) -> Heard {
     match interaction {
         Interaction::Command(given) => command::given(given, here),
+        Interaction::Autocomplete(typed) => command::typed(typed, here),
         Interaction::Component(pressed) => touch::pressed(pressed, here),
         Interaction::Modal(filled) => touch::said_why(filled, here),
         _ => Heard::Nothing,

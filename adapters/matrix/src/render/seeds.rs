@@ -1,6 +1,7 @@
 //! The reactions that stand for buttons: which the bot gives to its own message, so that a tap gives one more, and what one
 //! that somebody gave stands for. Whether it decides anything is the core's.
 
+use countersign_core::approval::Risk;
 use countersign_core::port::{Block, CardChoice, Sign};
 
 /// What approves, and what denies: the first of each is the one that the bot gives.
@@ -27,10 +28,16 @@ pub(crate) fn sign(key: &str) -> Option<Sign> {
 pub(super) fn of(blocks: &[Block]) -> Vec<&'static str> {
     let seeds = blocks.iter().rev().find_map(|block| match block {
         Block::Choices { choices, .. } => Some(PICKS.into_iter().take(choices.len()).collect()),
-        Block::Card { choices, .. } => Some(choices.iter().copied().map(of_card).collect()),
+        Block::Card { choices, risk, .. } => Some(decisions(choices, *risk).into_iter().map(of_card).collect()),
         Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
     });
     seeds.unwrap_or_default()
+}
+
+/// What of a card's choices a reaction decides: high risk is not approved so.
+pub(super) fn decisions(choices: &[CardChoice], risk: Risk) -> Vec<CardChoice> {
+    let is_enough = |choice: &CardChoice| *choice == CardChoice::Deny || risk < Risk::High;
+    choices.iter().copied().filter(is_enough).collect()
 }
 
 /// The reaction that picks the choice at this position.

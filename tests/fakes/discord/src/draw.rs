@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::channel::{Channel, ChannelId, ChannelKind, Message};
 use crate::keyboard::Key;
+use crate::plain;
 use crate::server::Fake;
 use crate::state::State;
 use crate::wrap::{cut, wrap};
@@ -183,28 +184,7 @@ fn barred(bar: &str, line: &str, wide: usize) -> Vec<String> {
 
 /// One line without its marks: names for people and channels, plain letters for escaped ones, no stars and backticks.
 fn readable(state: &State, line: &str) -> String {
-    let mut shown = String::new();
-    let mut rest = line;
-    while let Some(letter) = rest.chars().next() {
-        let after = rest.get(letter.len_utf8()..).unwrap_or_default();
-        let mark = (letter == '<').then(|| after.split_once('>')).flatten();
-        if let Some((named, tail)) = mark.and_then(|(inside, tail)| Some((named(state, inside)?, tail))) {
-            shown.push_str(&named);
-            rest = tail;
-            continue;
-        }
-        rest = after;
-        match letter {
-            '\\' if after.starts_with(|next: char| next.is_ascii_punctuation()) => {
-                shown.extend(after.chars().next());
-                rest = after.get(1..).unwrap_or_default();
-            }
-            '`' => {}
-            '*' | '~' | '|' if after.starts_with(letter) => rest = after.get(1..).unwrap_or_default(),
-            letter => shown.push(letter),
-        }
-    }
-    shown
+    plain::line(line, &|inside| named(state, inside))
 }
 
 /// What `@ID`, `#ID`, `&ID` and the like in angle brackets show.

@@ -105,7 +105,7 @@ pub(crate) struct Interaction {
     pub(crate) message: Option<u64>,
     /// The name of the command.
     pub(crate) command: Option<String>,
-    asked_ms: u64,
+    pub(crate) asked_ms: u64,
     pub(crate) expired: bool,
     pub(crate) answer: Option<CallbackAnswer>,
     /// What `@original` means.

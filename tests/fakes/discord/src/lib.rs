@@ -20,9 +20,11 @@
 //! - People: `say` with [`Say`], `edit`, `unfold`, `delete`, `delete_channel`, `react`, `unreact`; interactions, each of
 //!   which gives its id: `press`, `press_data`, `select`, `command`, `autocomplete`, `message_command`, `submit`; `expire`.
 //!   `try_...` gives a reason instead of failing the test.
-//! - Looking: `messages`, `seen_by`, `message`, `threads`, `is_typing`, `answered`, `commands`, `calls`, `log`, `unsent`, `draw`, `draw_for`.
+//! - Looking: `messages`, `seen_by`, `message` (`Message::plain` is its text as people read it), `kind`, `parent`, `threads`,
+//!   `is_typing`, `answered`, `commands`, `calls`, `call_count`, `log`, `events`, `unsent`, `is_listened_to`, `draw`, `draw_for`.
 //! - Waiting: `wait_for`, `wait_for_thread`, `wait_for_call`, `wait_until_connected`, `wait_until_disconnected`,
-//!   `wait_until_sent`, `callback_answer` (the first answer to an interaction), `response` (its message, once it has a text).
+//!   `wait_until_sent`, `callback_answer` (the first answer to an interaction), `response` (its message, once it has a text),
+//!   `aftermath` (what is seen of a press that was answered by nothing).
 //! - Trouble: `fault` with [`Fault`], `clear_faults`, `stop_listening`, `listen_again`, `ask_to_reconnect`, `invalidate`,
 //!   `close_gateway`, `cut_gateway`, `silence_gateway`, `forget_sessions`.
 
@@ -45,6 +47,7 @@ mod log;
 mod look;
 mod mentions;
 mod people;
+mod plain;
 mod refusal;
 mod routes;
 mod script;
@@ -59,7 +62,7 @@ pub use fault::Fault;
 pub use gateway::{GUILD_MEMBERS, GUILD_PRESENCES, MESSAGE_CONTENT};
 pub use interactions::{AnswerKind, CallbackAnswer, Input, Modal};
 pub use keyboard::{Button, Choice, Key, Keyboard, Select};
-pub use log::{Call, Count, Outcome};
+pub use log::{Call, Count, Outcome, SentEvent};
 pub use people::{BOT, GUILD, User};
 pub use script::Say;
 pub use server::Fake;

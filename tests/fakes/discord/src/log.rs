@@ -26,6 +26,18 @@ pub struct Call {
     pub outcome: Outcome,
 }
 
+/// An event of the gateway's, each time that it was sent to a bot. Whether that has read it, no gateway knows.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SentEvent {
+    /// How many calls of the bot's had come by then.
+    pub calls: usize,
+    /// `MESSAGE_CREATE`, say.
+    pub name: String,
+    /// The event itself.
+    pub body: Value,
+}
+
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use tokio::time::timeout;
 
-use crate::channel::{ChannelId, Message};
+use crate::channel::{ChannelId, ChannelKind, Message};
 use crate::interactions::CallbackAnswer;
-use crate::log::{Call, Count, counts};
+use crate::log::{Call, Count, SentEvent, counts};
 use crate::server::Fake;
 use crate::state::State;
 
@@ -28,6 +28,16 @@ impl Fake {
     /// One message, deleted or not.
     pub fn message(&self, channel: ChannelId, message: u64) -> Option<Message> {
         self.shared().look().channels.get(&channel)?.messages.get(&message).cloned()
+    }
+
+    /// What sort of channel it is; none where there is no such channel.
+    pub fn kind(&self, channel: ChannelId) -> Option<ChannelKind> {
+        Some(self.shared().look().channels.get(&channel)?.kind)
+    }
+
+    /// The channel that a thread is below; none where it is no thread.
+    pub fn parent(&self, thread: ChannelId) -> Option<ChannelId> {
+        self.shared().look().channels.get(&thread)?.parent
     }
 
     /// The threads below a channel, oldest first, with their names.
@@ -110,6 +120,22 @@ impl Fake {
         self.wait(find, || format!("no message answered the interaction {interaction}")).await
     }
 
+    /// Waits for what somebody is shown whose press was answered by nothing that is seen: a message behind that, for them
+    /// alone, or else the message that they pressed, once it was changed since.
+    pub async fn aftermath(&self, interaction: &str) -> Message {
+        let find = |state: &State| {
+            let asked = state.interactions.get(interaction)?;
+            let is_theirs =
+                |message: &&Message| message.ephemeral_for.is_some() && message.interaction.as_ref() == Some(&asked.id);
+            let mut shown = state.channels.get(&asked.channel)?.messages.values();
+            let theirs = shown.find(is_theirs);
+            let pressed = asked.message.and_then(|message| state.message(asked.channel, message));
+            let changed = pressed.filter(|message| message.edited_ms >= Some(asked.asked_ms));
+            theirs.or(changed).cloned()
+        };
+        self.wait(find, || format!("nothing came of the interaction {interaction}")).await
+    }
+
     /// The commands that the bot registered last, with their descriptions.
     pub fn commands(&self) -> Vec<(String, String)> {
         self.shared().look().commands.listed()
@@ -123,6 +149,21 @@ impl Fake {
     /// Every call of the bot's in the order of arrival.
     pub fn log(&self) -> Vec<Call> {
         self.shared().look().log.clone()
+    }
+
+    /// How many calls there were.
+    pub fn call_count(&self) -> usize {
+        self.shared().look().log.len()
+    }
+
+    /// Every event that the gateway sent, in the order in which it did.
+    pub fn events(&self) -> Vec<SentEvent> {
+        self.shared().look().events.clone()
+    }
+
+    /// Whether a bot has a session, so that it is told what happens.
+    pub fn is_listened_to(&self) -> bool {
+        self.shared().look().gateway.listening() > 0
     }
 
     /// Looks after every change until something is found.

@@ -46,14 +46,17 @@ pub(crate) async fn serve(shared: Arc<Shared>, upgraded: Upgraded) {
         bell.mark_unchanged();
         let next = entry.shared.look().gateway.next(connection, Instant::now());
         let until = match next {
-            Ok(order) => match perform(&mut socket, order).await {
-                Ok(true) => {
-                    // Whoever waits for the events to be sent looks again.
-                    entry.shared.change(|_| ());
-                    continue;
+            Ok(order) => {
+                let sent = if let Order::Send(text) = &order { Some(text.clone()) } else { None };
+                match perform(&mut socket, order).await {
+                    Ok(true) => {
+                        // Whoever waits for the events to be sent looks again.
+                        entry.shared.change(|state| sent.iter().for_each(|text| state.note_event(text)));
+                        continue;
+                    }
+                    Ok(false) | Err(_) => return,
                 }
-                Ok(false) | Err(_) => return,
-            },
+            }
             Err(until) => until,
         };
         tokio::select! {

@@ -16,7 +16,7 @@ use crate::fault::Faults;
 use crate::gateway::{self, Event, Gateway};
 use crate::interactions::Interaction;
 use crate::limits::Limits;
-use crate::log::{Call, Outcome};
+use crate::log::{Call, Outcome, SentEvent};
 use crate::people::{self, Guild, User};
 use crate::refusal::Refusal;
 use crate::{BOT, GUILD, json};
@@ -63,6 +63,8 @@ pub(crate) struct State {
     pub(crate) faults: Faults,
     pub(crate) limits: Limits,
     pub(crate) log: Vec<Call>,
+    /// What the gateway sent.
+    pub(crate) events: Vec<SentEvent>,
     pub(crate) clock: Clock,
     pub(crate) started: Instant,
 }
@@ -81,6 +83,7 @@ impl State {
             faults: Faults::default(),
             limits: Limits::default(),
             log: Vec::new(),
+            events: Vec::new(),
             clock: Clock::default(),
             started: Instant::now(),
         }
@@ -205,6 +208,15 @@ impl State {
         let at = self.started.elapsed();
         self.log.push(Call { sequence, at, method: method.to_owned(), channel, params, outcome: Outcome::Open });
         sequence
+    }
+
+    /// Writes down what the gateway has sent, if it is an event.
+    pub(crate) fn note_event(&mut self, text: &str) {
+        let mut sent: Value = serde_json::from_str(text).unwrap_or(Value::Null);
+        if let Some(name) = sent["t"].as_str().map(str::to_owned) {
+            let body = sent["d"].take();
+            self.events.push(SentEvent { calls: self.log.len(), name, body });
+        }
     }
 
     /// Writes down what came of a call.

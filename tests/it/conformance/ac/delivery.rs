@@ -3,7 +3,7 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{DONE, File, done, executions};
+use super::{DONE, File, alone, done, executions};
 use crate::support::chat::{Chat, Shown};
 use crate::support::database::rows;
 use crate::support::killed_bot::children;
@@ -25,7 +25,7 @@ pub(super) async fn ac_04_two_who_press_at_once_are_one_decision<C: Chat>() {
     for callback in &pressed {
         told.push(stage.fake.told(callback).await);
     }
-    assert_eq!(told.iter().filter(|told| told.alone).count(), 2, "{told:?}");
+    assert!(!C::ANSWERS_ALONE || told.iter().filter(|told| told.alone).count() == 2, "{told:?}");
     stage.reply(BOB, (stage.ops, card.message), "approvals", "No plan is open").await;
     assert_eq!((times(&stage.shown(stage.ops), DONE), file.count("one")), (1, 1));
     assert_eq!(executions(&stage, &card).await, 1);
@@ -117,7 +117,7 @@ pub(super) async fn ac_21_killed_between_the_decision_and_its_execution_it_is_do
         stage.settled().await;
         stage.restart().await;
         let told = stage.press(BOB, (stage.ops, card.message), &card.approve).await;
-        assert!(told.alone && told.text.contains("done and verified"), "{told:?}");
+        assert!(alone::<C>(&told) && told.text.contains("done and verified"), "{told:?}");
     }
     assert_eq!((times(&stage.shown(stage.ops), DONE), file.count("one")), (1, 1));
     assert_eq!(executions(&stage, &card).await, 1);

@@ -3,6 +3,7 @@
 //! What only one platform knows is in a file of its own.
 
 mod delivery;
+mod discord;
 mod plans;
 mod secrets;
 mod telegram;
@@ -13,14 +14,21 @@ mod words;
 
 use serde_json::Value;
 
-use crate::support::chat::Chat;
+use crate::support::chat::{Chat, Told};
 use crate::support::stage::{Card, Stage};
 
 /// Makes a test of each of these on each platform.
 macro_rules! on_every_platform {
-    ($($room:ident: $($name:ident)*;)*) => {
-        mod on_telegram {
-            type Platform = countersign_telegram_fake::Fake;
+    ($($tests:tt)*) => {
+        on_platform! { on_discord, countersign_discord_fake::Fake, $($tests)* }
+        on_platform! { on_telegram, countersign_telegram_fake::Fake, $($tests)* }
+    };
+}
+
+macro_rules! on_platform {
+    ($platform:ident, $fake:ty, $($room:ident: $($name:ident)*;)*) => {
+        mod $platform {
+            type Platform = $fake;
             $($(
                 #[tokio::test]
                 async fn $name() {
@@ -99,8 +107,13 @@ async fn done<C: Chat>(stage: &Stage<C>, room: C::Room) {
 
 /// The refusals with this code that the trail has of an account.
 async fn refusals<C: Chat>(stage: &Stage<C>, who: i64, code: &str) -> Vec<Value> {
-    let who = who.to_string();
+    let who = C::account(who);
     stage.recorded(|row| row["what"] == "refused" && row["actor"] == *who && row["code"] == *code).await
+}
+
+/// Whether somebody was told what is nobody else's business, as far as the platform can: alone.
+fn alone<C: Chat>(told: &Told) -> bool {
+    told.alone == C::ANSWERS_ALONE
 }
 
 /// How often the tool was called that makes the change of a plan.

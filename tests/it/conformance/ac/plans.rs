@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use countersign_core::approval::Digest;
 
-use super::{File, executions};
+use super::{File, alone, executions};
 use crate::support::chat::Chat;
 use crate::support::database::{change, rows};
 use crate::support::stage::{ANN, BOB, Card, Stage};
@@ -34,7 +34,7 @@ pub(super) async fn ac_11_a_plan_that_was_changed_where_it_is_stored_is_never_ca
         tamper(&stage, &card, with_digest).await;
         stage.go_on().await;
         let told = stage.press(BOB, (stage.ops, card.message), &card.approve).await;
-        assert!(told.alone && told.text.to_lowercase().contains(&said.to_lowercase()), "{told:?}");
+        assert!(alone::<C>(&told) && told.text.to_lowercase().contains(&said.to_lowercase()), "{told:?}");
         assert_eq!((file.count("one"), file.count("two"), executions(&stage, &card).await), (0, 0, 0));
         assert_eq!(stage.state(&card).await, "pending");
     }

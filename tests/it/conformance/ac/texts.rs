@@ -1,7 +1,7 @@
 //! Text that nobody vouches for: what hides, what is too long, and what a tool says. AC-16, AC-17 and AC-18. There is no
 //! model in this version; what a tool says is the text that somebody else may have written.
 
-use super::File;
+use super::{File, alone};
 use crate::support::chat::Chat;
 use crate::support::database::rows;
 use crate::support::stage::{ANN, BOB, Stage, TOM};
@@ -50,9 +50,9 @@ pub(super) async fn ac_18_no_output_of_a_tool_lowers_the_risk<C: Chat>() {
     let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
     assert!(card.text.contains(tempting) && card.text.contains("\nRisk: medium\n"), "{}", card.text);
     let told = stage.approve(ANN, &card).await;
-    assert!(told.alone && told.text.contains("Somebody else has to countersign"), "{told:?}");
+    assert!(alone::<C>(&told) && told.text.contains("Somebody else has to countersign"), "{told:?}");
     let told = stage.press(TOM, (stage.ops, card.message), &card.approve).await;
-    assert!(told.alone && told.text.contains("FORBIDDEN"), "{told:?}");
+    assert!(alone::<C>(&told) && told.text.contains("FORBIDDEN"), "{told:?}");
     stage.still_pending(&card).await;
     assert!(crate::support::bot::lives(process.pid()));
 }

@@ -4,7 +4,7 @@
 use countersign_core::approval::Digest;
 use serde_json::Value;
 
-use super::{File, done, executions};
+use super::{File, alone, done, executions};
 use crate::support::chat::Chat;
 use crate::support::database::{change, rows};
 use crate::support::stage::{ANN, BOB, Card, Stage, TOM};
@@ -45,7 +45,7 @@ pub(super) async fn ac_05_a_stale_card_decides_nothing_while_another_plan_waits<
     let asked = stage.fake.write(ANN, stage.ops, &file.ask("two"), Some(old.message));
     let waiting = stage.card_of(stage.ops, asked).await;
     let told = stage.press(BOB, (stage.ops, old.message), &old.approve).await;
-    assert!(told.alone && told.text.contains("nobody decided in time"), "{told:?}");
+    assert!(alone::<C>(&told) && told.text.contains("nobody decided in time"), "{told:?}");
     stage.reply(BOB, (stage.ops, old.message), &format!("approve {}", old.plan), "nobody decided in time").await;
     stage.still_pending(&waiting).await;
     assert_eq!((stage.state(&old).await.as_str(), file.count("one"), file.count("two")), ("expired", 0, 0));

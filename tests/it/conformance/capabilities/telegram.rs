@@ -1,12 +1,9 @@
-//! What a platform declares works, and what it does not declare is not there. Telegram: buttons, edits, answers for one
-//! person, names offered while somebody types, and reactions where the bot is an administrator and nowhere else. The console:
-//! none of them.
-
-use std::collections::BTreeSet;
+//! Telegram: buttons, edits, answers for one person, names offered while somebody types, and reactions where the bot is an
+//! administrator and nowhere else.
 
 use countersign_telegram_fake::{Outcome, Say};
 
-use crate::support::bot::{Bot, Home, lives};
+use crate::support::bot::lives;
 use crate::support::chat::Chat;
 use crate::support::telegram::{ANN, BOB, Stage, TOM};
 
@@ -89,22 +86,4 @@ fn refused_by_nobody(stage: &Stage) {
     let refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused { .. });
     let refused: Vec<_> = stage.fake.log().into_iter().filter(|call| refused(&call.outcome)).collect();
     assert!(refused.is_empty(), "{refused:#?}");
-}
-
-#[test]
-fn the_console_shows_whole_messages_and_nothing_that_would_have_to_be_put_right() {
-    let home = Home::new();
-    let process = home.process("napper", &[]);
-    let mut bot = Bot::json(&home);
-    let card = bot.ask(&format!("stop process {}", process.pid())).card();
-    let done = bot.ask(&card.approve());
-    assert_eq!(done.messages.len(), 1, "no card is drawn anew, and no progress is shown: {done:?}");
-    bot.say("approvals");
-    let kinds: BTreeSet<String> = bot.end().out.lines().map(kind_of).collect();
-    assert_eq!(kinds.iter().map(String::as_str).collect::<Vec<_>>(), ["accepted", "answered", "message"]);
-}
-
-fn kind_of(line: &str) -> String {
-    let event: serde_json::Value = serde_json::from_str(line).expect("an event is an object");
-    event["type"].as_str().expect("it has a type").to_owned()
 }
