@@ -114,12 +114,6 @@ impl Person {
         here.filter_map(|(_, event)| serde_json::from_str(event.raw().json().get()).ok()).collect()
     }
 
-    /// The events themselves.
-    pub(super) fn timeline(&self, room: &Room) -> Vec<TimelineEvent> {
-        let seen = self.seen.lock().expect("nobody panics while holding it");
-        seen.iter().filter(|(id, _)| id == room.room_id().as_str()).map(|(_, event)| event.clone()).collect()
-    }
-
     /// The bodies of the messages in a room.
     pub(super) fn bodies(&self, room: &Room) -> Vec<String> {
         let events = self.events(room);

@@ -75,11 +75,11 @@ async fn what_cannot_be_decrypted_is_said_in_its_thread_and_taken_up_when_its_ke
     for device in devices.devices() {
         device.set_local_trust(LocalTrust::BlackListed).await.expect("it can be stored");
     }
-    let asked = ann.ask(&room, "nobody can read this").await;
     let bob = scene.person("bob").await;
     room.invite_user_by_id(bob.id()).await.expect("she may invite");
     bob.until("he is invited", |bob| bob.client.get_room(room.room_id()).is_some()).await;
     let his = bob.client.join_room_by_id(room.room_id()).await.expect("he is invited");
+    let asked = ann.ask(&room, "nobody can read this").await;
     let told = bob.sees(&his, "I could not decrypt a message of").await;
     assert!(told["content"]["body"].as_str().is_some_and(|body| body.contains(ann.id().as_str())), "{told}");
     assert_eq!(told["content"]["m.relates_to"]["event_id"], asked.as_str());
@@ -161,9 +161,18 @@ async fn a_strangers_keys_are_not_compared() {
     let matrix = scene.matrix(Encryption::Required);
     let hearing = Hearing::start(&matrix, &desk);
     hears(&desk).await;
-    let eve = scene.person("stranger").await;
-    let bot = eve.client.encryption().request_user_identity(&scene.bot).await.expect("the server answers");
-    let request = bot.expect("the bot has an identity").request_verification().await.expect("it can be asked");
+    let (ann, eve) = (scene.person("ann").await, scene.person("stranger").await);
+    let room = ann.group(&scene.bot, true).await;
+    room.invite_user_by_id(eve.id()).await.expect("she may invite");
+    eve.until("she is invited", |eve| eve.client.get_room(room.room_id()).is_some()).await;
+    let hers = eve.client.join_room_by_id(room.room_id()).await.expect("she is invited");
+    eve.ask(&hers, "whatever").await;
+    desk.heard("whatever").await;
+    eve.client.encryption().request_user_identity(&scene.bot).await.expect("the server answers");
+    let devices = eve.client.encryption().get_user_devices(&scene.bot).await.expect("they can be read");
+    let device = devices.devices().next().expect("the bot has one");
+    // Not in a room: into one of hers, the bot would not come.
+    let request = device.request_verification().await.expect("it can be asked");
     eve.until("it is broken off", |_| request.is_cancelled()).await;
     assert_eq!(code(&matrix, &eve), None);
     hearing.stop().await;

@@ -34,7 +34,23 @@ async fn an_answer_is_there_once_and_in_the_thread_of_its_question() {
     ann.until("both are there", |ann| ann.bodies(&room).iter().filter(|body| body.contains("an <b>")).count() > 1)
         .await;
     let said = ann.sees(&room, "an <b>answer").await;
-    insta::assert_snapshot!(format!("{:#}", said["content"]).replace(asked.as_str(), "ASKED"), @"");
+    insta::assert_snapshot!(format!("{:#}", said["content"]).replace(asked.as_str(), "ASKED"), @r#"
+    {
+      "body": "an <b>answer</b> for @room",
+      "format": "org.matrix.custom.html",
+      "formatted_body": "an &lt;b&gt;answer&lt;/b&gt; for @room",
+      "m.mentions": {},
+      "m.relates_to": {
+        "event_id": "ASKED",
+        "is_falling_back": true,
+        "m.in_reply_to": {
+          "event_id": "ASKED"
+        },
+        "rel_type": "m.thread"
+      },
+      "msgtype": "m.text"
+    }
+    "#);
     assert_eq!(ann.bodies(&room).iter().filter(|body| body.contains("an <b>")).count(), 2);
     hearing.stop().await;
 }
@@ -124,6 +140,12 @@ async fn what_cannot_be_delivered_is_told_by_its_kind() {
     let fresh = Matrix::timed(scene.options(Encryption::Off), QUICK).expect("the options are sound");
     let early = format!("{:?}", deliver::deliver(&fresh, to(&outgoing(here, "x"))).await);
     let all = [foreign, unknown, sealed, kicked, early].join("\n");
-    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT").replace(room.room_id().as_str(), "ROOM"), @"");
+    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT").replace(room.room_id().as_str(), "ROOM"), @r#"
+    Permanent("it goes to a thread that is none of Matrix's")
+    Unauthorized("the bot is not in that room")
+    Permanent("the room is encrypted, and `matrix.encryption` is `off`")
+    Unauthorized("the homeserver answers 403: M_FORBIDDEN, User BOT not in room ROOM")
+    Retryable("the bot is not logged in at its homeserver yet")
+    "#);
     hearing.stop().await;
 }

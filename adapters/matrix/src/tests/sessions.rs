@@ -86,7 +86,12 @@ async fn what_does_not_fit_together_is_refused_with_the_fix() {
     let all = [wrong, other, sessionless, keyless].join("\n");
     let (device, _) = device(&scene);
     let all = all.replace(&folder, "DATA").replace(device.trim_matches('"'), "DEVICE").replace(&scene.url, "URL");
-    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT"), @"");
+    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT"), @r"
+    BOT cannot log in at URL: the homeserver answers 403: M_FORBIDDEN, Invalid username or password. See that `matrix.user` and its password are right.
+    DATA/matrix holds the session of BOT, and `matrix.user` is @other:example.org. Give this bot a folder of its own.
+    DATA/matrix holds the keys of a device whose session is gone (session.json is not there). Put it back from a backup, or move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
+    DATA/matrix holds the session of the device DEVICE, and its keys are gone. Put the folder back from a backup, or move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
+    ");
 }
 
 #[tokio::test]
@@ -108,5 +113,8 @@ fn options_that_cannot_be_right_are_named() {
     let said = |homeserver: &str, user: &str| {
         Matrix::new(Options::new(homeserver, user, "x", "/nowhere".into())).err().unwrap_or_default()
     };
-    insta::assert_snapshot!([said("matrix.org", "@bot:example.org"), said("https://matrix.org", "bot")].join("\n"), @"");
+    insta::assert_snapshot!([said("matrix.org", "@bot:example.org"), said("https://matrix.org", "bot")].join("\n"), @r"
+    `matrix.org` is no address of a homeserver: it starts with https://
+    `bot` is no account on Matrix: it is named like @bot:example.org
+    ");
 }
