@@ -1,6 +1,6 @@
 //! Each kind of neutral block as lines. Cutting, markup and reactions are elsewhere.
 
-use countersign_core::approval::PlanId;
+use countersign_core::approval::{PlanId, Risk};
 use countersign_core::port::{Block, CardChoice, Choice};
 
 use super::line::{Line, Span, Style};
@@ -23,7 +23,7 @@ pub(super) fn lines(at: usize, block: &Block, drawing: Drawing) -> Vec<Line> {
         Block::Fields { fields } => fields.iter().flat_map(|(name, value)| field(name, value)).collect(),
         Block::Table { columns, rows } => table::table(at, columns, rows, drawing.wide),
         Block::Choices { choices, .. } => listed(choices),
-        Block::Card { plan, choices, .. } => decided(plan, choices),
+        Block::Card { plan, choices, risk, .. } => decided(plan, choices, *risk),
     }
 }
 
@@ -81,12 +81,9 @@ fn listed(choices: &[Choice]) -> Vec<Line> {
     choices.iter().enumerate().map(line).chain([Line::plain(how)]).collect()
 }
 
-/// What a reaction cannot decide: anybody who runs a server could make one up (DESIGN.md section 4).
-const SEALED: &str = ". High risk is approved only so, in an encrypted room and from a verified device.";
-
 /// How a card is decided: by a reaction, or in words, which in a group begin with `!`, so that they are for the bot. Nothing
 /// where nothing may be decided.
-fn decided(plan: &PlanId, choices: &[CardChoice]) -> Vec<Line> {
+fn decided(plan: &PlanId, choices: &[CardChoice], risk: Risk) -> Vec<Line> {
     let sign = |choice: &CardChoice| match choice {
         CardChoice::Approve => format!("{} to approve", seeds::of_card(*choice)),
         CardChoice::Deny => format!("{} to deny", seeds::of_card(*choice)),
@@ -100,11 +97,16 @@ fn decided(plan: &PlanId, choices: &[CardChoice]) -> Vec<Line> {
     if choices.is_empty() {
         return Vec::new();
     }
-    let signs: Vec<String> = choices.iter().map(sign).collect();
+    let signs: Vec<String> = seeds::signs(choices, risk).map(|choice| sign(&choice)).collect();
+    let by_sign = (!signs.is_empty()).then(|| Line::plain(&format!("React with {}.", signs.join(", or "))));
     let or = [Span::new(Style::Plain, ", or ")];
     let words = choices.iter().map(words).collect::<Vec<_>>().join(or.as_slice());
     let lead = Span::new(Style::Plain, "Or write: ");
-    let last = choices.contains(&CardChoice::Approve).then(|| Span::new(Style::Plain, SEALED));
+    let last = seeds::takes_words(risk).then(|| Span::new(Style::Plain, IN_WORDS));
     let by_words = Line::prose(std::iter::once(lead).chain(words).chain(last).collect());
-    vec![Line::plain(&format!("React with {}.", signs.join(", or "))), by_words]
+    by_sign.into_iter().chain([by_words]).collect()
 }
+
+/// Said where no reaction can approve.
+const IN_WORDS: &str =
+    ". It is of high risk: it is approved in words alone, in an encrypted room and from a verified device.";

@@ -1,6 +1,7 @@
 //! The reactions that stand for buttons: which the bot gives to its own message, so that a tap gives one more, and what one
 //! that somebody gave stands for. Whether it decides anything is the core's.
 
+use countersign_core::approval::Risk;
 use countersign_core::port::{Block, CardChoice, Sign};
 
 /// What approves, and what denies: the first of each is the one that the bot gives.
@@ -27,10 +28,20 @@ pub(crate) fn sign(key: &str) -> Option<Sign> {
 pub(super) fn of(blocks: &[Block]) -> Vec<&'static str> {
     let seeds = blocks.iter().rev().find_map(|block| match block {
         Block::Choices { choices, .. } => Some(PICKS.into_iter().take(choices.len()).collect()),
-        Block::Card { choices, .. } => Some(choices.iter().copied().map(of_card).collect()),
+        Block::Card { choices, risk, .. } => Some(signs(choices, *risk).map(of_card).collect()),
         Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
     });
     seeds.unwrap_or_default()
+}
+
+/// What can be decided by a reaction: all but to approve what is of high risk.
+pub(super) fn signs(choices: &[CardChoice], risk: Risk) -> impl Iterator<Item = CardChoice> {
+    choices.iter().copied().filter(move |choice| *choice != CardChoice::Approve || !takes_words(risk))
+}
+
+/// Whether it takes words to approve: whoever runs a server could make a reaction up (DESIGN.md section 4).
+pub(super) fn takes_words(risk: Risk) -> bool {
+    risk >= Risk::High
 }
 
 /// The reaction that picks the choice at this position.

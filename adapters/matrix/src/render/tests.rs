@@ -3,7 +3,7 @@
 mod html;
 mod laws;
 
-use countersign_core::approval::{Digest, PlanId};
+use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{CardChoice, Choice, Claim, TableColumn, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, Platform, QuestionId, SignalId, SpaceId, ThreadKey, ThreadRoot,
@@ -54,7 +54,7 @@ fn choices(choices: &[(&str, &str)]) -> Block {
 
 fn end_of_card(choices: &[CardChoice]) -> Block {
     let plan = PlanId::parse(PLAN).expect("it is an id");
-    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec(), risk: countersign_core::approval::Risk::Low }
+    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec(), risk: Risk::Medium }
 }
 
 /// So many lines, each with its number.
@@ -309,6 +309,17 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     ");
     let undecidable = drawn(Mark::Question, card(&[]));
     assert!(undecidable.ends_with("</code></pre>"), "what cannot be decided has no reactions: {undecidable}");
+}
+
+#[test]
+fn what_is_of_high_risk_is_approved_in_words_alone() {
+    let high = |choices: &[CardChoice]| match end_of_card(choices) {
+        Block::Card { plan, digest, choices, .. } => Block::Card { plan, digest, choices, risk: Risk::High },
+        other => other,
+    };
+    insta::assert_snapshot!(drawn(Mark::Question, vec![text("Countersign this?"), high(&BOTH)]), @"");
+    let said = drawn(Mark::Question, vec![text("Countersign this?"), high(&[CardChoice::Approve])]);
+    assert!(!said.contains("React with"), "{said}");
 }
 
 #[test]
