@@ -13,7 +13,11 @@ use serde_json::{Map, Value};
 use crate::support::bot::{Bot, Home, finish};
 use crate::support::chat::Chat;
 use crate::support::decisions::listed;
+use crate::support::matrix::Team;
 use crate::support::stage::{ACCESS, ANN, Script, Stage};
+
+/// Encrypted, as it is unless a team says otherwise.
+type Matrix = Team<true>;
 
 /// On the console its owner may everything; on a chat platform somebody has to be given that.
 const POLICY: &str = "@id(\"chiefs decide alone\")\n\
@@ -143,7 +147,8 @@ fn own_name(key: &str, value: Value) -> Value {
 #[tokio::test]
 async fn the_core_decides_the_same_on_the_console_and_on_every_chat_platform() {
     let console = on_the_console();
-    for (platform, decided) in [("telegram", on::<Telegram>().await), ("discord", on::<Discord>().await)] {
+    let (telegram, discord, matrix) = (on::<Telegram>().await, on::<Discord>().await, on::<Matrix>().await);
+    for (platform, decided) in [("telegram", telegram), ("discord", discord), ("matrix", matrix)] {
         similar_or_say_where(&console, &decided, platform);
     }
     insta::assert_snapshot!(listed(&console, false), @r#"

@@ -10,6 +10,7 @@ pub(crate) mod decisions;
 #[cfg(feature = "full")]
 pub(crate) mod discord;
 pub(crate) mod killed_bot;
+pub(crate) mod matrix;
 pub(crate) mod postgres;
 pub(crate) mod root;
 #[cfg(feature = "full")]

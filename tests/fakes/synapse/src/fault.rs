@@ -18,8 +18,8 @@ pub(crate) enum Kind {
     Broken(u16),
     /// It is done, and nobody hears of it.
     LostReply,
-    /// The same sync is told so many times more.
-    ToldAgain(u32),
+    /// The next sync that tells of anything that somebody but this account did is told so many times more.
+    ToldAgain(u32, String),
 }
 
 impl Fault {
@@ -38,9 +38,9 @@ impl Fault {
         Self::new(Kind::LostReply)
     }
 
-    /// The next sync that tells of something is told so many times more.
-    pub fn told_again(times: u32) -> Self {
-        Self { left: Some(1), ..Self::new(Kind::ToldAgain(times)).on("/sync") }
+    /// The next sync that tells of anything that was said by somebody but this account is told so many times more.
+    pub fn told_again(times: u32, but: &str) -> Self {
+        Self { left: Some(1), ..Self::new(Kind::ToldAgain(times, but.to_owned())).on("/sync") }
     }
 
     fn new(kind: Kind) -> Self {
@@ -64,6 +64,11 @@ impl Fault {
     #[must_use]
     pub fn times(self, calls: u32) -> Self {
         Self { left: Some(calls), ..self }
+    }
+
+    /// Whether it is meant for a call like this.
+    pub fn is_for(&self, call: &crate::Call) -> bool {
+        self.within.iter().all(|part| plain(&call.path).contains(&plain(part)))
     }
 
     pub(crate) fn meets(&self, path: &str) -> bool {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -30,6 +30,8 @@ pub(crate) struct Front {
 struct Shared {
     waiting: Mutex<BTreeMap<u64, SyncSender<Result<Value, String>>>>,
     timeline: Mutex<Timeline>,
+    /// Wakes who blocks until something is seen.
+    grew: Condvar,
     /// How many events have been seen.
     changed: watch::Sender<u64>,
 }
@@ -47,7 +49,7 @@ impl Front {
         let input = Mutex::new(process.stdin.take().expect("invariant: it is piped"));
         let output = process.stdout.take().expect("invariant: it is piped");
         let (waiting, timeline) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { waiting, timeline, changed: watch::Sender::new(0) });
+        let shared = Arc::new(Shared { waiting, timeline, grew: Condvar::new(), changed: watch::Sender::new(0) });
         let reader = Arc::clone(&shared);
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -78,6 +80,15 @@ impl Front {
         look(&lock(&self.shared.timeline))
     }
 
+    /// Blocks until what was seen makes something; none where it does not for long.
+    pub(crate) fn block_until<T>(&self, make: impl Fn(&Timeline) -> Option<T>) -> Option<T> {
+        let timeline = lock(&self.shared.timeline);
+        let waits = |timeline: &mut Timeline| make(timeline).is_none();
+        let waited = self.shared.grew.wait_timeout_while(timeline, ANSWER_MAX, waits);
+        let (timeline, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        make(&timeline)
+    }
+
     /// Tells of each change of what was seen.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.shared.changed.subscribe()
@@ -90,6 +101,7 @@ impl Shared {
         let Some(id) = said["id"].as_u64() else {
             if let Some(seen) = Seen::read(&said) {
                 lock(&self.timeline).add(seen);
+                self.grew.notify_all();
                 self.changed.send_modify(|count| *count += 1);
             }
             return;

@@ -127,7 +127,7 @@ impl Shared {
         let mut state = self.state();
         let fault = state.faults.iter_mut().find(|fault| fault.meets(path))?;
         // A sync that tells of nothing is not told again: it is not used up by one.
-        if let Some(left) = fault.left.as_mut().filter(|_| !matches!(fault.kind, Kind::ToldAgain(_))) {
+        if let Some(left) = fault.left.as_mut().filter(|_| !matches!(fault.kind, Kind::ToldAgain(..))) {
             *left -= 1;
         }
         Some(fault.kind.clone())
@@ -139,15 +139,16 @@ impl Shared {
     }
 
     /// Keeps an answer to be given again, where it tells of something in a room.
-    fn keep(&self, times: u32, answer: &Bytes) {
+    fn keep(&self, (times, but): (u32, &str), answer: &Bytes) {
         let told = serde_json::from_slice::<serde_json::Value>(answer).unwrap_or_default();
         let rooms = told["rooms"]["join"].as_object().into_iter().flatten();
         let mut events = rooms.flat_map(|(_, room)| room["timeline"]["events"].as_array().into_iter().flatten());
-        if events.any(|event| event["type"] == "m.room.message" || event["type"] == "m.room.encrypted") {
+        let is_said = |kind: &str| matches!(kind, "m.room.message" | "m.room.encrypted" | "m.reaction");
+        if events.any(|event| event["sender"] != but && event["type"].as_str().is_some_and(is_said)) {
             let mut state = self.state();
             state.again.extend((0..times).map(|_| answer.clone()));
             for fault in &mut state.faults {
-                if matches!(fault.kind, Kind::ToldAgain(_)) {
+                if matches!(fault.kind, Kind::ToldAgain(..)) {
                     fault.left = Some(0);
                 }
             }
@@ -190,9 +191,9 @@ async fn answer(shared: &Shared, path: &str, request: Request<Full<Bytes>>) -> R
         Some(Kind::TooMany(retry_after_ms)) => Ok(Some(plain(429, too_many(retry_after_ms).into()))),
         Some(Kind::Broken(status)) => Ok(Some(plain(status, BROKEN.into()))),
         Some(Kind::LostReply) => forward(shared, request).await.map(|_| None),
-        Some(Kind::ToldAgain(times)) => {
+        Some(Kind::ToldAgain(times, but)) => {
             let (head, body) = forward(shared, request).await?;
-            shared.keep(times, &body);
+            shared.keep((times, &but), &body);
             Ok(Some(Response::from_parts(head, Full::new(body))))
         }
         None => forward(shared, request).await.map(|(head, body)| Some(Response::from_parts(head, Full::new(body)))),

@@ -14,6 +14,17 @@ impl Synapse {
         self.front().look(|timeline| timeline.of(room).cloned().collect())
     }
 
+    /// Blocks until somebody has seen an event. Its number: what was seen later has a greater one, in whichever room.
+    pub fn number(&self, event: &str) -> i64 {
+        let number = self.front().block_until(|timeline| timeline.number(event));
+        number.unwrap_or_else(|| panic!("nobody has seen {event}"))
+    }
+
+    /// The event with this number.
+    pub fn numbered(&self, number: i64) -> Option<Seen> {
+        self.front().look(|timeline| timeline.numbered(number).cloned())
+    }
+
     /// Waits for an event of a room, also one that was there before; panics with the room where it does not come.
     pub async fn wait_for(&self, room: &str, wanted: impl Fn(&Seen) -> bool) -> Seen {
         self.wait_until(room, |events| events.iter().find(|event| wanted(event)).cloned()).await

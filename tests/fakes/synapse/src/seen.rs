@@ -102,4 +102,14 @@ impl Timeline {
     pub(crate) fn of<'t>(&'t self, room: &'t str) -> impl Iterator<Item = &'t Seen> {
         self.0.iter().filter(move |seen| seen.room == room)
     }
+
+    /// The number of an event, from 1.
+    pub(crate) fn number(&self, event: &str) -> Option<i64> {
+        let at = self.0.iter().position(|seen| seen.event == event)?;
+        i64::try_from(at).ok().map(|at| at + 1)
+    }
+
+    pub(crate) fn numbered(&self, number: i64) -> Option<&Seen> {
+        self.0.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
 }

@@ -4,6 +4,7 @@
 
 mod delivery;
 mod discord;
+mod matrix;
 mod plans;
 mod secrets;
 mod telegram;
@@ -21,7 +22,18 @@ use crate::support::stage::{Card, Stage};
 macro_rules! on_every_platform {
     ($($tests:tt)*) => {
         on_platform! { on_discord, countersign_discord_fake::Fake, $($tests)* }
+        on_platform! { on_matrix, crate::support::matrix::Team<false>, $($tests)* }
         on_platform! { on_telegram, countersign_telegram_fake::Fake, $($tests)* }
+    };
+}
+
+/// Makes a test of each of these where a choice is a button: it carries something that can be forged, and whoever nobody
+/// knows can be alone with the bot. On Matrix there is nothing to forge but a reaction, the bot takes no invitation of a
+/// stranger's, and a code takes a verified device.
+macro_rules! where_there_are_buttons {
+    ($($tests:tt)*) => {
+        on_platform! { on_discord_with_buttons, countersign_discord_fake::Fake, $($tests)* }
+        on_platform! { on_telegram_with_buttons, countersign_telegram_fake::Fake, $($tests)* }
     };
 }
 
@@ -60,19 +72,36 @@ on_every_platform! {
         ac_14_where_nobody_comes_it_expires_and_nobody_is_told_that_somebody_said_no;
     who:
         ac_01_a_strangers_press_is_shown_to_them_alone_and_changes_nothing
-        ac_02_who_may_decide_it_may_not_from_another_room
         ac_03_nobody_countersigns_what_they_asked_for_themselves
         ac_03_a_waiver_by_policy_is_allowed_and_recorded
         ac_13_a_role_that_is_gone_by_the_press_decides_nothing
-        ac_22_without_a_configuration_nobody_may_anything_and_is_told_how_to_begin
         ac_23_who_may_only_look_decides_nothing_that_came_up_to_their_group
-        ac_25_a_code_covers_whoever_typed_it_and_no_other_member
         ac_26_a_decision_names_the_platform_and_the_number_of_the_account;
     words:
-        ac_07_a_forged_press_is_refused_and_counted
         ac_08_words_that_approve_are_nothing_but_from_a_person_who_may
         ac_10_a_reaction_to_a_copy_decides_nothing_and_one_that_is_taken_back_takes_nothing_back
         ac_24_a_part_of_an_id_names_no_plan;
+}
+
+// Some of them once more where the rooms are encrypted.
+on_platform! { on_matrix_encrypted, crate::support::matrix::Team<true>,
+    delivery:
+        ac_21_killed_between_the_decision_and_its_execution_it_is_done_once_and_told;
+    who:
+        ac_01_a_strangers_press_is_shown_to_them_alone_and_changes_nothing
+        ac_03_nobody_countersigns_what_they_asked_for_themselves;
+    words:
+        ac_08_words_that_approve_are_nothing_but_from_a_person_who_may
+        ac_10_a_reaction_to_a_copy_decides_nothing_and_one_that_is_taken_back_takes_nothing_back;
+}
+
+where_there_are_buttons! {
+    who:
+        ac_02_who_may_decide_it_may_not_from_another_room
+        ac_22_without_a_configuration_nobody_may_anything_and_is_told_how_to_begin
+        ac_25_a_code_covers_whoever_typed_it_and_no_other_member;
+    words:
+        ac_07_a_forged_press_is_refused_and_counted;
 }
 
 /// A file of the team's, and the words that ask for one more line in it.
