@@ -1,4 +1,4 @@
-//! What people see on Telegram, drawn as Telegram would draw it: the pictures in the README are made here, from a real
+//! What people see on a chat platform, drawn as its own program would draw it: the pictures in the README are made here, from a real
 //! conversation, and compared with what is printed. Numbers, names of machines and the rows of tables that show the machine
 //! are its own and are not compared; nor is where a line breaks, which depends on how long they are.
 
@@ -9,6 +9,9 @@ use countersign_telegram_fake::Message;
 use regex::Regex;
 use tokio::process::{Child, Command};
 
+use crate::support::chat::Chat;
+use crate::support::discord::{self, Stage as OnDiscord};
+use crate::support::stage::Stage as On;
 use crate::support::telegram::{ANN, BOB, Stage};
 
 /// In the place of the folder of a test.
@@ -16,9 +19,11 @@ const SHORT: &str = "/tmp/";
 
 const README: &str = include_str!("../../../README.md");
 
-/// The pictures under the heading, from the first to the last.
-fn printed() -> Vec<&'static str> {
-    let (_, section) = README.split_once("\n## On Telegram\n").expect("the README has this section");
+/// The pictures under the heading of a platform, from the first to the last.
+fn printed(platform: &str) -> Vec<&'static str> {
+    let names = [("discord", "Discord"), ("telegram", "Telegram")];
+    let (_, name) = names.into_iter().find(|(id, _)| *id == platform).expect("it has a section");
+    let (_, section) = README.split_once(&format!("\n## On {name}\n")).expect("the README has this section");
     let section = section.split("\n## ").next().unwrap_or_default();
     let blocks = section.split("```text\n").skip(1);
     blocks.map(|rest| rest.split_once("\n```").expect("the block ends").0).collect()
@@ -51,10 +56,10 @@ fn words(picture: &str) -> String {
 }
 
 /// A picture must be what is printed. Where it is not, it is shown, so that it can be put into the README.
-fn compare(at: usize, picture: &str, stage: &Stage) {
+fn compare<C: Chat>(at: usize, picture: &str, stage: &On<C>) {
     let picture = short(picture, &format!("{}/", stage.home.path().display()));
-    let printed = printed().get(at).copied().unwrap_or_default();
-    assert_eq!(words(printed), words(&picture), "picture {at} of the README is to be\n{picture}\n");
+    let printed = printed(C::PLATFORM).get(at).copied().unwrap_or_default();
+    assert_eq!(words(printed), words(&picture), "picture {at} of {} in the README is to be\n{picture}\n", C::PLATFORM);
 }
 
 /// The picture with a short folder in the place of the test's own. The edge of a bubble stays where it is.
@@ -71,7 +76,7 @@ fn short(picture: &str, folder: &str) -> String {
 }
 
 /// A program of the team's that runs until it is stopped. Each test has one of its own: they are found by their names.
-fn program(stage: &Stage, name: &str) -> Child {
+fn program<C: Chat>(stage: &On<C>, name: &str) -> Child {
     let program = stage.home.path().join(name);
     symlink("/bin/sh", &program).expect("a link can be made");
     // It reads from a pipe that this test holds, so that it ends with the test whatever happens.
@@ -119,6 +124,21 @@ async fn progress_is_drawn_as_printed_and_goes_when_the_answer_is_there() {
     stage.answer(chat, asked, "is gone, after").await;
     stage.fake.wait_for_call(|call| call.method == "deleteMessage" && call.outcome.took_effect()).await;
     assert!(stage.fake.message(chat, progress.id).is_some_and(|message| message.deleted));
+}
+
+#[tokio::test]
+async fn a_card_and_a_refusal_for_one_person_are_drawn_as_printed_on_discord() {
+    let stage = OnDiscord::start().await;
+    let _indexer = program(&stage, "indexer");
+    let card = stage.card(ANN, stage.ops, "stop process indexer").await;
+    stage.approve(ANN, &card).await;
+    compare(0, &stage.fake.draw_for(discord::user(ANN), stage.ops), &stage);
+    let asked = stage.fake.press_button(BOB, stage.ops, card.message, "Deny");
+    let modal = stage.fake.callback_answer(&asked).await.modal.expect("a window opens");
+    stage.fake.submit(&asked, &[(modal.inputs[0].label.as_str(), "not before Monday")]);
+    stage.said(stage.ops, "Denied: stop process indexer").await;
+    stage.reads((stage.ops, card.message), "✗ Denied by Bob").await;
+    compare(1, &stage.fake.draw_for(discord::user(BOB), stage.ops), &stage);
 }
 
 #[test]

@@ -68,8 +68,8 @@ impl Unruly for Fake {
         is_asked.then(|| format!("in:{}", self.submit(press, &[])))
     }
 
-    fn unread(&self) -> Option<usize> {
-        self.is_listened_to().then(|| self.unsent())
+    fn listener(&self) -> Option<String> {
+        self.session()
     }
 
     async fn called(&self, calls: usize) {

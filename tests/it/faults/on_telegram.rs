@@ -71,8 +71,8 @@ impl Unruly for Fake {
         None
     }
 
-    fn unread(&self) -> Option<usize> {
-        Some(Self::unread(self))
+    fn listener(&self) -> Option<String> {
+        Some("whoever asks next".to_owned())
     }
 
     async fn called(&self, calls: usize) {

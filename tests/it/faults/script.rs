@@ -1,6 +1,7 @@
 //! What the people do: they ask, mostly for a canned answer, sometimes for a file or for a change, and press the buttons of
 //! each other's cards. All of it from one seed. What comes of it is judged elsewhere.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use tokio::sync::watch;
 
 use super::cast::{Cast, Kind, Place};
 use super::facts::{Asked, What};
-use super::stored::{has_all, unfinished};
+use super::stored::{taken, unfinished};
 use super::unruly::{Pressed, Unruly};
 use super::until;
 use crate::kill::Chance;
@@ -55,6 +56,8 @@ pub(super) struct Script<C: Unruly> {
     cast: Cast<C>,
     chance: Chance,
     asked: Vec<Asked>,
+    /// What each listener was told of and had not taken when it was last looked.
+    told: Vec<(String, String)>,
     /// Those whose card was not pressed yet.
     waiting: Vec<Change<C::Room>>,
     /// Presses of which something is asked before they count, each with the token of its change.
@@ -90,6 +93,7 @@ impl<C: Unruly> Script<C> {
             cast,
             chance: Chance::new(seed),
             asked: Vec::new(),
+            told: Vec::new(),
             waiting: Vec::new(),
             pressing: Vec::new(),
             last: None,
@@ -119,37 +123,55 @@ impl<C: Unruly> Script<C> {
     pub(super) async fn settle(&mut self) {
         let (fake, database) = (self.fake.clone(), self.database.clone());
         let missing = async || format!("unfinished is {:#?}", unfinished(&database).await);
-        let mut last: Option<Vec<String>> = None;
+        let mut is_said = false;
         until(SETTLE_LONGEST, missing, async || {
             if self.press_cards() {
-                last = None;
+                is_said = false;
             }
-            if fake.unread() != Some(0) || !unfinished(&database).await.is_empty() {
+            if fake.listener().is_none() || self.on_their_way().await > 0 || !unfinished(&database).await.is_empty() {
                 return None;
             }
-            match &last {
-                None => last = Some(self.say_everywhere()),
-                Some(last) if !has_all(&database, last).await => {}
-                // What came out while the database was looked at.
-                Some(_) if self.press_cards() => last = None,
-                Some(_) if unfinished(&database).await.is_empty() => return Some(()),
-                Some(_) => {}
+            // What came out while the database was looked at.
+            if is_said && !self.press_cards() {
+                return Some(());
             }
+            self.say_everywhere();
+            is_said = true;
             None
         })
         .await;
     }
 
-    /// One more message in each place. Their events.
-    fn say_everywhere(&mut self) -> Vec<String> {
-        let before = self.asked.len();
+    /// One more message in each place.
+    fn say_everywhere(&mut self) {
         for place in self.cast.places.clone() {
             let (token, from) = (token(self.numbers), place.people[0]);
             self.numbers += 1;
             let text = self.fake.to_the_bot(place.room, &format!("ping {token}"));
             self.post(&place, (from, text, None), (token, What::Ping));
         }
-        self.asked[before..].iter().map(|asked| asked.event.clone()).collect()
+    }
+
+    /// How much was told to whoever listens now and is not taken yet. What was told to a listener that is gone is not on its
+    /// way any more.
+    async fn on_their_way(&mut self) -> usize {
+        let listener = self.fake.listener();
+        self.told.retain(|(to, _)| Some(to) == listener.as_ref());
+        let taken = if self.told.is_empty() { BTreeSet::new() } else { taken(&self.database).await };
+        self.told.retain(|(_, event)| !taken.contains(event));
+        self.told.len()
+    }
+
+    /// Remembers what was done, of which this listener is told.
+    fn note(&mut self, (token, event, what): (String, String, What), (calls, listener): (usize, Option<String>)) {
+        let is_heard = listener.is_some();
+        self.told.extend(listener.map(|listener| (listener, event.clone())));
+        self.asked.push(Asked { token, event, what, calls, is_heard });
+    }
+
+    /// How many calls there were, and who listens.
+    fn moment(&self) -> (usize, Option<String>) {
+        (self.fake.mark(), self.fake.listener())
     }
 
     async fn breathe(&mut self) {
@@ -158,8 +180,8 @@ impl<C: Unruly> Script<C> {
         until(OPEN_LONGEST, missing, async || {
             self.press_cards();
             // Where nobody listens, what is said may be lost: not all of it is said then.
-            let unread = fake.unread()?;
-            (unread + unfinished(&database).await.len() < OPEN_MAX).then_some(())
+            fake.listener()?;
+            (self.on_their_way().await + unfinished(&database).await.len() < OPEN_MAX).then_some(())
         })
         .await;
     }
@@ -185,9 +207,9 @@ impl<C: Unruly> Script<C> {
         (from, text, reply_to): (i64, String, Option<i64>),
         (token, what): (String, What),
     ) -> i64 {
-        let (calls, is_heard) = (self.fake.mark(), self.fake.unread().is_some());
+        let moment = self.moment();
         let message = self.fake.say_in(place, from, &text, reply_to);
-        self.asked.push(Asked { token, event: C::event(place.room, message), what, calls, is_heard });
+        self.note((token, C::event(place.room, message), what), moment);
         message
     }
 
@@ -285,12 +307,11 @@ impl<C: Unruly> Script<C> {
         };
         for ((user, label), card) in presses.iter().zip(cards.iter().cycle()) {
             let approves = *label == "Approve" && *user != change.asker;
-            let (calls, is_heard) = (self.fake.mark(), self.fake.unread().is_some());
+            let moment = self.moment();
             // The first of two may have taken the buttons away by now.
             match self.fake.press_if_there(*user, (change.room, *card), label) {
                 Some(Pressed::Counts(event)) => {
-                    let (token, what) = (change.token.clone(), What::Press { approves });
-                    self.asked.push(Asked { token, event, what, calls, is_heard });
+                    self.note((change.token.clone(), event, What::Press { approves }), moment);
                 }
                 Some(Pressed::Asks(press)) => self.pressing.push((change.token.clone(), press)),
                 None => {}
@@ -302,11 +323,10 @@ impl<C: Unruly> Script<C> {
     fn answer_what_is_asked(&mut self) -> bool {
         let mut answered = false;
         for (token, press) in std::mem::take(&mut self.pressing) {
-            let (calls, is_heard) = (self.fake.mark(), self.fake.unread().is_some());
+            let moment = self.moment();
             match self.fake.answer_what_is_asked(&press) {
                 Some(event) => {
-                    let what = What::Press { approves: false };
-                    self.asked.push(Asked { token, event, what, calls, is_heard });
+                    self.note((token, event, What::Press { approves: false }), moment);
                     answered = true;
                 }
                 None => self.pressing.push((token, press)),

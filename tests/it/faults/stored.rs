@@ -1,5 +1,6 @@
 //! What a bot's database and its trail hold, and what of it is still to be done. Nothing is judged.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use countersign::store::sqlite_url;
@@ -28,15 +29,14 @@ pub(super) async fn unfinished(database: &Path) -> Vec<String> {
     rows(database, UNFINISHED).await.into_iter().flatten().collect()
 }
 
-/// Whether all of these events were taken.
-pub(super) async fn has_all(database: &Path, events: &[String]) -> bool {
-    let taken = rows(database, "SELECT event FROM inbox").await.concat();
-    events.iter().all(|event| taken.contains(event))
+/// The events that were taken.
+pub(super) async fn taken(database: &Path) -> BTreeSet<String> {
+    rows(database, "SELECT event FROM inbox").await.into_iter().flatten().collect()
 }
 
 /// What a run of the bot that is over has left, after those before it. There were so many calls by then.
 pub(super) async fn life(database: &Path, before: &[Life], calls: usize) -> Life {
-    let events = rows(database, "SELECT event FROM inbox").await.concat();
+    let events = taken(database).await;
     let is_new = |event: &String| before.iter().all(|life| !life.taken.contains(event));
     let waiting =
         "SELECT p.id, i.event FROM plans AS p JOIN inbox AS i ON i.thread = p.thread WHERE p.state = 'pending'";

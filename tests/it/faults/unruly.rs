@@ -43,8 +43,8 @@ pub(super) trait Unruly: Chat {
     fn press_if_there(&self, who: i64, at: (Self::Room, i64), label: &str) -> Option<Pressed>;
     /// Somebody says what a press asked for. The event that this is; none where nothing was asked by now.
     fn answer_what_is_asked(&self, press: &str) -> Option<String>;
-    /// What the bot was not handed yet; none where nobody listens, and what is said now is told to nobody later.
-    fn unread(&self) -> Option<usize>;
+    /// Who is told of what is done now; none where nobody is, and nobody will be.
+    fn listener(&self) -> Option<String>;
     /// Waits until the bot has called so often.
     async fn called(&self, calls: usize);
     /// What the bot was handed and what came out. `kills` has, for each kill, how many calls came before it; `lives` what each

@@ -187,6 +187,12 @@ impl Gateway {
         self.sessions.clear();
     }
 
+    /// The newest session that a connection holds.
+    pub(crate) fn session(&self) -> Option<&str> {
+        let held = self.sessions.iter().rev().find(|session| session.connection.is_some());
+        held.map(|session| session.id.as_str())
+    }
+
     /// Sessions that a connection holds.
     pub(crate) fn listening(&self) -> usize {
         self.sessions.iter().filter(|session| session.connection.is_some()).count()

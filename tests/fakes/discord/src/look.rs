@@ -161,9 +161,9 @@ impl Fake {
         self.shared().look().events.clone()
     }
 
-    /// Whether a bot has a session, so that it is told what happens.
-    pub fn is_listened_to(&self) -> bool {
-        self.shared().look().gateway.listening() > 0
+    /// The session of the bot that is told what happens now; none where none is.
+    pub fn session(&self) -> Option<String> {
+        self.shared().look().gateway.session().map(str::to_owned)
     }
 
     /// Looks after every change until something is found.
