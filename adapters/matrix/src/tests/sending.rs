@@ -152,6 +152,8 @@ async fn what_cannot_be_delivered_is_told_by_its_kind() {
     insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT").replace(room.room_id().as_str(), "ROOM"), @r#"
     Permanent("it goes to a thread that is none of Matrix's")
     Unauthorized("the bot is not in that room")
+    RetryAfter(1234)
+    Retryable("the homeserver answers 502: M_UNKNOWN, Internal server error")
     Permanent("the room is encrypted, and `matrix.encryption` is `off`")
     Unauthorized("the homeserver answers 403: M_FORBIDDEN, User BOT not in room ROOM")
     Retryable("the bot is not logged in at its homeserver yet")
