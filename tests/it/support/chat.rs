@@ -41,6 +41,8 @@ pub(crate) trait Chat: Clone {
     const PLATFORM: &str;
     /// The environment variable of the bot's token.
     const TOKEN: &str;
+    /// What stands at the beginning of every access file.
+    const ACCESS: &str = "";
     /// Whether somebody can be answered so that nobody else sees it.
     const ANSWERS_ALONE: bool;
 

@@ -157,6 +157,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
     type Room = usize;
     const PLATFORM: &str = "matrix";
     const TOKEN: &str = "COUNTERSIGN_MATRIX__PASSWORD";
+    const ACCESS: &str = "matrix.homeservers = [\"localhost\"]\n";
     const ANSWERS_ALONE: bool = false;
 
     async fn open(_: Duration) -> Self {

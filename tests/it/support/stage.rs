@@ -170,7 +170,7 @@ impl<C: Chat> Stage<C> {
             let id = found[1].parse().expect("it is a number");
             format!("{}:{}", C::PLATFORM, C::account(id))
         };
-        account.replace_all(script, named).into_owned()
+        format!("{}{}", C::ACCESS, account.replace_all(script, named))
     }
 
     /// Starts the bot again on the same data, and waits until it listens.

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
 use crate::fault::{Fault, Kind};
+use crate::look::PATIENCE;
 use crate::server::Synapse;
 
 /// What was asked, and what came of it.
@@ -107,13 +108,21 @@ impl Gate {
     /// Waits for a call after so many others.
     pub async fn wait_for_since(&self, mark: usize, wanted: impl Fn(&Call) -> bool) -> Call {
         let mut changed = self.shared.changed.subscribe();
-        loop {
-            let found = self.shared.state().calls.iter().skip(mark).find(|call| wanted(call)).cloned();
-            if let Some(call) = found {
-                return call;
+        let made = async {
+            loop {
+                let found = self.shared.state().calls.iter().skip(mark).find(|call| wanted(call)).cloned();
+                if let Some(call) = found {
+                    return call;
+                }
+                changed.changed().await.expect("the gate is open");
             }
-            changed.changed().await.expect("the gate is open");
-        }
+        };
+        let in_time = tokio::time::timeout(PATIENCE, made).await.ok();
+        in_time.unwrap_or_else(|| {
+            let line = |call: &Call| format!("{} {} {:?}", call.method, call.path, call.status);
+            let calls: Vec<String> = self.calls().iter().map(line).collect();
+            panic!("it was not asked within {PATIENCE:?}, but\n{}", calls.join("\n"))
+        })
     }
 }
 

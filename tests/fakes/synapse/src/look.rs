@@ -6,7 +6,7 @@ use crate::seen::Seen;
 use crate::server::Synapse;
 
 /// How long a wait takes at most: a machine that compiles beside it is slow.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 impl Synapse {
     /// Every event of a room, in the order in which people saw it.
