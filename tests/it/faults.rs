@@ -42,11 +42,11 @@ fn desk() -> TempDir {
     desk
 }
 
-/// What of the configuration is ours: the canned answer, room for everything that waits after an outage, and no more time than
-/// is needed until an unknown outcome can be looked at.
+/// What of the configuration is ours: the canned answer, and room for everything that waits after an outage. It ends in
+/// `[limits]`.
 fn config(desk: &Path) -> String {
     let intents = desk.join("intents.toml");
-    format!("[intents]\nfile = \"{}\"\n[limits]\nqueue = 1000\npermit_seconds = 1\n", intents.display())
+    format!("[intents]\nfile = \"{}\"\n[limits]\nqueue = 1000\n", intents.display())
 }
 
 /// Looks until it finds something, and fails with `missing` after `at_most`.

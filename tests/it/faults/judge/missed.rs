@@ -39,8 +39,9 @@ fn took_from(life: &Life, channel: &str, message: u64) -> bool {
     life.taken.iter().filter_map(|event| place(event)).any(|(at, taken)| at == channel && taken >= message)
 }
 
-/// The channel of a message, and its number there; none where the event is no message.
+/// The channel of a message, and its number there; none where the event is no message, as a press, which nothing looks for.
 fn place(event: &str) -> Option<(&str, u64)> {
     let (channel, message) = event.split_once(':')?;
+    channel.parse::<u64>().ok()?;
     Some((channel, message.parse().ok()?))
 }

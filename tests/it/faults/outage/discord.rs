@@ -65,16 +65,14 @@ async fn an_outage_loses_no_plan_no_answer_and_no_message_where_work_is_open() {
     let missing = async || format!("{:#?}", unfinished(&database).await);
     until(BACK, missing, async || unfinished(&database).await.is_empty().then_some(())).await;
 
-    // They were found together, and are one conversation all the same.
-    let events = [root, reply].map(|message| format!("'{}:{message}'", stage.ops.0)).join(", ");
-    let threads = rows(&database, &format!("SELECT DISTINCT thread FROM inbox WHERE event IN ({events})")).await;
-    assert_eq!(threads.len(), 1, "{threads:?}");
+    assert_eq!(
+        threads_of(&stage, [root, reply]).await,
+        1,
+        "they were found together, and are one conversation all the same"
+    );
     assert_eq!(std::fs::read_to_string(&file).expect("it was made"), "one line\n");
     assert_eq!(stage.state(&card).await, "verified");
-    for row in ["approved", "executing", "verified"] {
-        let about = |it: &serde_json::Value| it["what"] == row && it["plan"] == card.plan.as_str();
-        assert_eq!(stage.recorded(about).await.len(), 1, "{row}");
-    }
+    recorded_once(&stage, &card.plan).await;
     // Each once and in order, and what never left is not said to be a repeat.
     assert_eq!(pongs(&stage.shown(private)), ["before", "meanwhile"]);
     assert_eq!(pongs(&stage.shown(stage.ops)), ["root", "reply"]);
@@ -86,6 +84,21 @@ async fn an_outage_loses_no_plan_no_answer_and_no_message_where_work_is_open() {
         took.as_secs_f32()
     );
     stage.end().await;
+}
+
+/// The plan was approved, carried out and verified, each once.
+async fn recorded_once(stage: &Stage, plan: &str) {
+    for row in ["approved", "executing", "verified"] {
+        let about = |it: &serde_json::Value| it["what"] == row && it["plan"] == plan;
+        assert_eq!(stage.recorded(about).await.len(), 1, "{row}");
+    }
+}
+
+/// How many threads these messages are in.
+async fn threads_of(stage: &Stage, messages: [i64; 2]) -> usize {
+    let events = messages.map(|message| format!("'{}:{message}'", stage.ops.0)).join(", ");
+    let threads = format!("SELECT DISTINCT thread FROM inbox WHERE event IN ({events})");
+    rows(&stage.database(), &threads).await.len()
 }
 
 /// What the canned answers among these repeat.
