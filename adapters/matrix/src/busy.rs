@@ -93,29 +93,29 @@ impl Told {
     }
 }
 
-/// Says it in the background, unless it was said lately, in the thread of this root if there is one.
-pub(crate) fn tell(matrix: &Matrix, room: &Room, root: Option<OwnedEventId>, notice: Notice) {
-    tell_with(matrix, room, root, notice, notice.text().to_owned());
+/// Says it in the background, unless it was said lately, in this thread if there is one, by the message that it hangs from.
+pub(crate) fn tell(matrix: &Matrix, room: &Room, thread: Option<OwnedEventId>, notice: Notice) {
+    tell_with(matrix, room, thread, notice, notice.text().to_owned());
 }
 
 /// The same in other words.
-pub(crate) fn tell_with(matrix: &Matrix, room: &Room, root: Option<OwnedEventId>, notice: Notice, text: String) {
+pub(crate) fn tell_with(matrix: &Matrix, room: &Room, thread: Option<OwnedEventId>, notice: Notice, text: String) {
     if !matrix.told.may_tell(&room.room_id().to_owned(), notice) {
         return;
     }
     let room = room.clone();
     tokio::spawn(async move {
-        if let Err(trouble) = say(&room, root, text).await {
+        if let Err(trouble) = say(&room, thread, text).await {
             tracing::warn!(room = %room.room_id(), %trouble, ?notice, "a room could not be told");
         }
     });
 }
 
 /// Says something that is none of the engine's.
-pub(crate) async fn say(room: &Room, root: Option<OwnedEventId>, text: String) -> Result<(), Trouble> {
+pub(crate) async fn say(room: &Room, thread: Option<OwnedEventId>, text: String) -> Result<(), Trouble> {
     let mut content = RoomMessageEventContent::notice_plain(text);
     content.mentions = Some(Mentions::new());
-    content.relates_to = root.map(|root| Relation::Thread(Thread::plain(root.clone(), root)));
+    content.relates_to = thread.map(|root| Relation::Thread(Thread::plain(root.clone(), root)));
     room.send(content).await?;
     Ok(())
 }

@@ -96,7 +96,7 @@ pub(crate) async fn deliver(matrix: &Matrix, letter: Letter<'_>) -> Delivery {
 pub(crate) async fn target(matrix: &Matrix, to: &ThreadKey, anchor: Option<&EventId>) -> Result<Target, Delivery> {
     let foreign = || Delivery::Permanent("it goes to a thread that is none of Matrix's".to_owned());
     let id = RoomId::parse(to.conversation.as_str()).map_err(|_| foreign())?;
-    let root = Root::of(&to.root).ok_or_else(foreign)?;
+    let thread = Root::of(&to.root).ok_or_else(foreign)?;
     let Some(client) = matrix.client() else {
         return Err(Delivery::Retryable("the bot is not logged in at its homeserver yet".to_owned()));
     };
@@ -107,11 +107,11 @@ pub(crate) async fn target(matrix: &Matrix, to: &ThreadKey, anchor: Option<&Even
         let what = if is_encrypted { "is encrypted, and `matrix.encryption` is `off`" } else { "is not encrypted" };
         return Err(Delivery::Permanent(format!("the room {what}")));
     }
-    let (root, answers) = match root {
+    let (thread, answers) = match thread {
         Root::Direct => (None, None),
-        Root::Thread(root) => (Some(root), anchor.and_then(ids::message_of)),
+        Root::Thread(first) => (Some(first), anchor.and_then(ids::message_of)),
     };
-    Ok(Target { room, root, answers })
+    Ok(Target { room, root: thread, answers })
 }
 
 /// Sends what is not out yet.

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use countersign_core::port::Delivery;
 use countersign_core::signal::{EventId, ThreadKey};
 use matrix_sdk::Room;
+use matrix_sdk::deserialized_responses::TimelineEvent;
 use matrix_sdk::room::{IncludeRelations, RelationsOptions};
 use matrix_sdk::ruma::OwnedEventId;
 use matrix_sdk::ruma::events::relation::RelationType;
@@ -114,7 +115,7 @@ async fn asked(matrix: &Matrix, room: &Room, on: &OwnedEventId) -> Result<Vec<Ow
     };
     let relations = room.relations(on.clone(), options).await?;
     let ours = relations.chunk.iter().filter(|event| event.sender().as_ref() == Some(&matrix.user));
-    Ok(ours.filter_map(|event| event.event_id()).collect())
+    Ok(ours.filter_map(TimelineEvent::event_id).collect())
 }
 
 async fn take_back(room: &Room, events: impl Iterator<Item = OwnedEventId>) -> Result<(), Trouble> {

@@ -14,7 +14,7 @@ use crate::outcome::Trouble;
 pub(crate) async fn kind(room: &Room) -> ConversationKind {
     let is_open = match room.join_rule() {
         Some(JoinRule::Invite | JoinRule::Private | JoinRule::Knock) => false,
-        Some(JoinRule::Restricted(_) | JoinRule::KnockRestricted(_)) | Some(JoinRule::Public) => true,
+        Some(JoinRule::Restricted(_) | JoinRule::KnockRestricted(_) | JoinRule::Public) => true,
         Some(_) | None => return ConversationKind::Unknown,
     };
     if is_open || room.history_visibility_or_default() == HistoryVisibility::WorldReadable {

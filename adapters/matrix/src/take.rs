@@ -97,7 +97,7 @@ async fn take_event(matrix: &Matrix, ingress: &dyn Ingress, place: &Place, room:
         }
         return Taken::Done;
     }
-    if verify::is_request(matrix, ingress, room, &event).await || verify::is_answer(matrix, room, &event).await {
+    if verify::is_request(matrix, ingress, room, &event).await || verify::is_answer(matrix, room, &event) {
         return Taken::Done;
     }
     let heard = facts::translate(matrix, room, &event).await;

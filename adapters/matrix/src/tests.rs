@@ -75,13 +75,13 @@ impl Scene {
         Person::new(&self.synapse.url(), &user, PASSWORD).await
     }
 
-    fn thread(&self, room: &Room, root: &str) -> ThreadKey {
+    fn thread(&self, room: &Room, from: &str) -> ThreadKey {
         ThreadKey {
             platform: Platform::new("matrix"),
             account: AccountId::new(self.bot.as_str()),
             space: SpaceId::new(self.bot.server_name().as_str()),
             conversation: ConversationId::new(room.room_id().as_str()),
-            root: ThreadRoot::new(root),
+            root: ThreadRoot::new(from),
         }
     }
 }

@@ -93,9 +93,9 @@ pub(crate) async fn say(matrix: &Matrix, client: &Client, place: &Place) {
         }
         place.said(&event);
         let is_direct = rooms::kind(&room).await == ConversationKind::Direct;
-        let root = facts::root(&found).filter(|root| !is_direct || *root != event);
+        let thread = facts::root(&found).filter(|root| !is_direct || *root != event);
         let sender = found.sender().map(|sender| format!(" of {sender}")).unwrap_or_default();
-        busy::tell_with(matrix, &room, root, Notice::Unreadable, unreadable(&sender));
+        busy::tell_with(matrix, &room, thread, Notice::Unreadable, unreadable(&sender));
     }
 }
 

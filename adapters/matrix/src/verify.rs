@@ -239,7 +239,7 @@ fn spelled(emoji: &[Emoji]) -> String {
 }
 
 /// Whether a message is the code of a comparison that waits for one. Then it is used up, and is nobody else's.
-pub(crate) async fn is_answer(matrix: &Matrix, room: &Room, event: &TimelineEvent) -> bool {
+pub(crate) fn is_answer(matrix: &Matrix, room: &Room, event: &TimelineEvent) -> bool {
     let Some((sender, MessageType::Text(text))) = message(event) else { return false };
     if !matrix.checks.is_waiting(&sender) {
         return false;

@@ -72,13 +72,13 @@ async fn a_card_bears_its_reactions_until_it_is_decided() {
         risk: Risk::Low,
     });
     let sent = send(&matrix, &card).await;
-    let reactions = |ann: &Person| -> Vec<String> {
+    let seeds = |ann: &Person| -> Vec<String> {
         let events = ann.events(&room);
-        let seeds = events.iter().filter(|event| event["content"]["m.relates_to"]["event_id"] == sent[0].as_str());
-        seeds.filter_map(|event| event["content"]["m.relates_to"]["key"].as_str().map(ToOwned::to_owned)).collect()
+        let on_it = events.iter().filter(|event| event["content"]["m.relates_to"]["event_id"] == sent[0].as_str());
+        on_it.filter_map(|event| event["content"]["m.relates_to"]["key"].as_str().map(ToOwned::to_owned)).collect()
     };
-    ann.until("its reactions", |ann| reactions(ann).len() == 2).await;
-    assert_eq!(reactions(&ann), ["✅", "❌"]);
+    ann.until("its reactions", |ann| seeds(ann).len() == 2).await;
+    assert_eq!(seeds(&ann), ["✅", "❌"]);
     let done = outgoing(scene.thread(&room, asked.as_str()), "restart nginx: approved");
     assert_eq!(edit::edit(&matrix, &sent, to(&done)).await, Delivery::Sent(sent.clone()));
     let redactions =
