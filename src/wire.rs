@@ -180,9 +180,8 @@ fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     named.take(100)
 }
 
-/// The console alone, whatever is configured. No I/O.
+/// The console alone, whatever is configured; a build without one has none to give. No I/O.
 #[cfg(feature = "console")]
-#[expect(clippy::unnecessary_wraps, reason = "a build without a console has none to give")]
 pub fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
     let banner = banner(&wiring, ". Ask about this machine; `help` lists what I understand, `quit` leaves.");

@@ -1,17 +1,20 @@
-//! What a bad day does to a bot on Telegram: updates that come twice or out of order, calls that are refused or whose answer
-//! is lost, a process that is killed, a platform that is gone for minutes. The real binary
-//! talks to the fake of `tests/fakes/telegram`. What is said in the chats is of no interest here as long as it is said once
-//! and in order; how it reads is the conformance suite's.
+//! What a bad day does to a bot on a chat platform: updates that come twice or out of order, calls that are refused or whose
+//! answer is lost, a process that is killed, a platform that is gone for minutes. The real binary talks to the fakes of
+//! `tests/fakes`. What is said in the rooms is of no interest here as long as it is said once and in order; how it reads is the
+//! conformance suite's.
 
 mod cast;
 mod conflict;
 mod facts;
 mod judge;
+mod on_discord;
+mod on_telegram;
 mod outage;
 mod run;
 mod script;
 mod seen;
 mod stored;
+mod unruly;
 
 use std::path::Path;
 use std::time::Duration;

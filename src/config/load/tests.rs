@@ -276,7 +276,7 @@ fn matrixs_password_is_a_secret_and_takes_an_account_to_be_the_password_of() {
     assert!(!Config::default().matrix.is_on(), "nothing is on that nobody turned on");
     let world = World::new().env("COUNTERSIGN_MATRIX__PASSWORD", password);
     if cfg!(feature = "matrix") {
-        insta::assert_snapshot!(world.refused(), @"");
+        insta::assert_snapshot!(world.refused(), @"COUNTERSIGN_MATRIX__PASSWORD: `matrix.password` turns Matrix on, which takes `matrix.homeserver` as well");
         let account = "[matrix]\nhomeserver = \"http://localhost\"\nuser = \"@bot:localhost\"";
         let world = World::new().file(FILE, account).env("COUNTERSIGN_MATRIX__PASSWORD", password);
         assert_eq!(world.load().secrets(), [password]);

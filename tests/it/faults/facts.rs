@@ -1,5 +1,8 @@
-//! Everything that is known after a run, as plain data: what people did, what Telegram handed out and got, what the database,
-//! the trail and the files hold. Where it comes from is in `script`, `seen` and `stored`; what must be true of it in `judge`.
+//! Everything that is known after a run, as plain data: what people did, what the platform handed out and got, what the
+//! database, the trail and the files hold. Where it comes from is in `script`, `seen` and `stored`; what must be true of it in
+//! `judge`.
+
+use std::collections::BTreeSet;
 
 /// What somebody did.
 #[derive(Clone, Debug)]
@@ -9,6 +12,10 @@ pub(super) struct Asked {
     /// As the platform names it.
     pub(super) event: String,
     pub(super) what: What,
+    /// How many calls of the bot's had come by then.
+    pub(super) calls: usize,
+    /// Whether somebody listened, as far as the platform knew.
+    pub(super) is_heard: bool,
 }
 
 /// What kind of thing was asked.
@@ -24,30 +31,36 @@ pub(super) enum What {
     Press { approves: bool },
 }
 
-/// A `getUpdates` that was answered.
+/// Something that the bot was handed.
 #[derive(Clone, Debug)]
-pub(super) struct Poll {
-    /// Which run of the bot asked.
+pub(super) struct Told {
+    /// Which run of the bot was, counted from 1.
     pub(super) life: usize,
-    /// Confirms everything below it.
-    pub(super) offset: i64,
-    /// What was handed out, in order.
-    pub(super) updates: Vec<Update>,
+    /// The room, as the database names it.
+    pub(super) room: String,
+    /// As the adapter names it.
+    pub(super) event: String,
+    /// Whether it is known that this run took it, so that what comes after that is a copy.
+    pub(super) is_taken: bool,
 }
 
-/// One update, as it was handed out.
-#[derive(Clone, Debug)]
-pub(super) struct Update {
-    pub(super) id: i64,
-    /// None where it is no message and no press.
-    pub(super) event: Option<String>,
+/// What the database says of one run of the bot, once it was over.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Life {
+    /// The events that it took.
+    pub(super) taken: BTreeSet<String>,
+    /// The plans that waited at its end, each with a channel in which something was said about it.
+    pub(super) waits: BTreeSet<(String, String)>,
+    /// How many calls had come by then.
+    pub(super) calls: usize,
 }
 
 /// A message of the bot that came out in a chat, told to it or not.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub(super) life: usize,
-    pub(super) chat: i64,
+    /// The room, as the database names it.
+    pub(super) chat: String,
     /// Its number in the chat, which is its place there.
     pub(super) message: i64,
     /// Its letters and digits.
@@ -76,7 +89,7 @@ pub(super) struct Post {
     pub(super) id: String,
     pub(super) signal: String,
     pub(super) thread: String,
-    pub(super) chat: i64,
+    pub(super) chat: String,
     pub(super) lane: i64,
     pub(super) place: i64,
     pub(super) state: String,
@@ -135,7 +148,12 @@ pub(super) struct Row {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) asked: Vec<Asked>,
-    pub(super) polls: Vec<Poll>,
+    /// In the order in which it was to be taken.
+    pub(super) told: Vec<Told>,
+    /// In order.
+    pub(super) lives: Vec<Life>,
+    /// Whether the platform tells again what no run of the bot has confirmed.
+    pub(super) tells_again: bool,
     pub(super) sent: Vec<Sent>,
     pub(super) signals: Vec<Signal>,
     pub(super) posts: Vec<Post>,

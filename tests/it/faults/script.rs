@@ -1,18 +1,18 @@
 //! What the people do: they ask, mostly for a canned answer, sometimes for a file or for a change, and press the buttons of
 //! each other's cards. All of it from one seed. What comes of it is judged elsewhere.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use countersign_telegram_fake::{ChatId, Fake, Message, Say};
 use tokio::sync::watch;
 
-use super::cast::{Cast, Kind, Room};
+use super::cast::{Cast, Kind, Place};
 use super::facts::{Asked, What};
-use super::stored::unfinished;
+use super::stored::{has_all, unfinished};
+use super::unruly::{Pressed, Unruly};
 use super::until;
 use crate::kill::Chance;
+use crate::support::chat::Shown;
 
 /// How much may be unfinished at a time: enough that a kill meets many, few enough that nobody waits for long.
 const OPEN_MAX: usize = 40;
@@ -39,26 +39,30 @@ enum Plot {
 }
 
 /// A change that was asked for, and what is to be done about its card.
-struct Change {
+struct Change<R> {
     token: String,
-    chat: ChatId,
+    room: R,
     asker: i64,
     others: [i64; 2],
     plot: Plot,
 }
 
 /// The people, and what they have done.
-pub(super) struct Script {
-    fake: Fake,
+pub(super) struct Script<C: Unruly> {
+    fake: C,
     database: PathBuf,
     desk: PathBuf,
-    cast: Cast,
+    cast: Cast<C>,
     chance: Chance,
     asked: Vec<Asked>,
     /// Those whose card was not pressed yet.
-    waiting: Vec<Change>,
+    waiting: Vec<Change<C::Room>>,
+    /// Presses of which something is asked before they count, each with the token of its change.
+    pressing: Vec<(String, String)>,
     /// Where the message before was said, and which it was.
     last: Option<(usize, i64)>,
+    /// How many tokens were given.
+    numbers: usize,
     /// How many messages were said.
     said: watch::Sender<usize>,
 }
@@ -77,8 +81,8 @@ pub(super) fn token_in(text: &str) -> Option<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).find(is_token).map(str::to_owned)
 }
 
-impl Script {
-    pub(super) fn new(fake: &Fake, cast: Cast, (desk, database): (&Path, PathBuf), seed: u64) -> Self {
+impl<C: Unruly> Script<C> {
+    pub(super) fn new(fake: &C, cast: Cast<C>, (desk, database): (&Path, PathBuf), seed: u64) -> Self {
         Self {
             fake: fake.clone(),
             database,
@@ -87,7 +91,9 @@ impl Script {
             chance: Chance::new(seed),
             asked: Vec::new(),
             waiting: Vec::new(),
+            pressing: Vec::new(),
             last: None,
+            numbers: 0,
             said: watch::Sender::new(0),
         }
     }
@@ -100,7 +106,7 @@ impl Script {
     /// Says so many messages and presses what they lead to, without ever leaving more than some open.
     pub(super) async fn play(&mut self, messages: usize) {
         for number in 0..messages {
-            self.say(number);
+            self.say();
             self.said.send_replace(number + 1);
             if number % BREATH == 0 {
                 self.breathe().await;
@@ -108,17 +114,42 @@ impl Script {
         }
     }
 
-    /// Presses whatever card comes, and waits until nothing is left to be done.
+    /// Presses whatever card comes, and waits until nothing is left to be done: then the bot has also taken what is said last
+    /// everywhere, behind which nothing waits.
     pub(super) async fn settle(&mut self) {
         let (fake, database) = (self.fake.clone(), self.database.clone());
         let missing = async || format!("unfinished is {:#?}", unfinished(&database).await);
+        let mut last: Option<Vec<String>> = None;
         until(SETTLE_LONGEST, missing, async || {
-            self.press_cards();
-            let is_done = fake.unread() == 0 && unfinished(&database).await.is_empty();
-            // What came out while the database was looked at.
-            (is_done && !self.press_cards()).then_some(())
+            if self.press_cards() {
+                last = None;
+            }
+            if fake.unread() != Some(0) || !unfinished(&database).await.is_empty() {
+                return None;
+            }
+            match &last {
+                None => last = Some(self.say_everywhere()),
+                Some(last) if !has_all(&database, last).await => {}
+                // What came out while the database was looked at.
+                Some(_) if self.press_cards() => last = None,
+                Some(_) if unfinished(&database).await.is_empty() => return Some(()),
+                Some(_) => {}
+            }
+            None
         })
         .await;
+    }
+
+    /// One more message in each place. Their events.
+    fn say_everywhere(&mut self) -> Vec<String> {
+        let before = self.asked.len();
+        for place in self.cast.places.clone() {
+            let (token, from) = (token(self.numbers), place.people[0]);
+            self.numbers += 1;
+            let text = self.fake.to_the_bot(place.room, &format!("ping {token}"));
+            self.post(&place, (from, text, None), (token, What::Ping));
+        }
+        self.asked[before..].iter().map(|asked| asked.event.clone()).collect()
     }
 
     async fn breathe(&mut self) {
@@ -126,35 +157,50 @@ impl Script {
         let missing = async || format!("too much stays open: {:#?}", unfinished(&database).await);
         until(OPEN_LONGEST, missing, async || {
             self.press_cards();
-            (fake.unread() + unfinished(&database).await.len() < OPEN_MAX).then_some(())
+            // Where nobody listens, what is said may be lost: not all of it is said then.
+            let unread = fake.unread()?;
+            (unread + unfinished(&database).await.len() < OPEN_MAX).then_some(())
         })
         .await;
     }
 
     /// One message: often where the one before was said, so that the order of a thread is put to the test.
-    fn say(&mut self, number: usize) {
-        let token = token(number);
+    fn say(&mut self) {
+        let token = token(self.numbers);
+        self.numbers += 1;
         let follows = self.last.filter(|_| self.chance.below(2) == 0);
-        let place = follows.map_or_else(|| self.chance.index(self.cast.rooms.len()), |(room, _)| room);
-        let room = self.cast.rooms[place].clone();
-        let from = room.people[self.chance.index(room.people.len())];
-        let (what, text) = self.wish(&room, &token, from);
-        let said = self.addressed(&room, &text, from, follows.map(|(_, message)| message));
-        let message = self.fake.say(said);
-        self.last = Some((place, message));
-        self.asked.push(Asked { token, event: format!("{}:{message}", room.chat.0), what });
+        let at = follows.map_or_else(|| self.chance.index(self.cast.places.len()), |(place, _)| place);
+        let place = self.cast.places[at].clone();
+        let from = place.people[self.chance.index(place.people.len())];
+        let (what, text) = self.wish(&place, &token, from);
+        let (text, reply_to) = self.addressed(&place, text, follows.map(|(_, message)| message));
+        let message = self.post(&place, (from, text, reply_to), (token, what));
+        self.last = Some((at, message));
+    }
+
+    /// Says it, and remembers what it was. The message.
+    fn post(
+        &mut self,
+        place: &Place<C::Room>,
+        (from, text, reply_to): (i64, String, Option<i64>),
+        (token, what): (String, What),
+    ) -> i64 {
+        let (calls, is_heard) = (self.fake.mark(), self.fake.unread().is_some());
+        let message = self.fake.say_in(place, from, &text, reply_to);
+        self.asked.push(Asked { token, event: C::event(place.room, message), what, calls, is_heard });
+        message
     }
 
     /// What somebody wants.
-    fn wish(&mut self, room: &Room, token: &str, from: i64) -> (What, String) {
-        let others: Vec<i64> = room.people.iter().copied().filter(|other| *other != from).collect();
+    fn wish(&mut self, place: &Place<C::Room>, token: &str, from: i64) -> (What, String) {
+        let others: Vec<i64> = place.people.iter().copied().filter(|other| *other != from).collect();
         match self.chance.below(100) {
             // Nobody could countersign it in a private chat.
-            0..=19 if room.kind != Kind::Private => {
+            0..=19 if place.kind != Kind::Private => {
                 let first = self.chance.index(others.len());
                 let others = [others[first], others[(first + 1) % others.len()]];
                 let plot = self.plot();
-                self.waiting.push(Change { token: token.to_owned(), chat: room.chat, asker: from, others, plot });
+                self.waiting.push(Change { token: token.to_owned(), room: place.room, asker: from, others, plot });
                 (What::Change { times: 0 }, format!("append to {}: line-{token}", self.file(token).display()))
             }
             20..=39 => {
@@ -181,37 +227,40 @@ impl Script {
         self.desk.join(format!("own-{token}.txt"))
     }
 
-    /// The message, so that the bot takes it for itself: by its name, or as an answer to something that it said.
-    fn addressed(&mut self, room: &Room, text: &str, from: i64, follows: Option<i64>) -> Say {
-        let named = format!("@{} {text}", self.fake.bot_username());
-        match (room.kind, room.topic()) {
-            (Kind::Private, _) => Say::new(from, room.chat, text),
-            (_, Some(topic)) => Say::new(from, room.chat, &named).topic(topic),
-            (_, None) => match (self.chance.below(3), follows, self.answer_in(room.chat)) {
-                (0, _, Some(answer)) => Say::new(from, room.chat, text).reply_to(answer),
-                (1, Some(message), _) => Say::new(from, room.chat, &named).reply_to(message),
-                _ => Say::new(from, room.chat, &named),
-            },
+    /// The words, so that the bot takes them for itself: by its name, or as an answer to something that it said.
+    fn addressed(&mut self, place: &Place<C::Room>, text: String, follows: Option<i64>) -> (String, Option<i64>) {
+        let named = self.fake.to_the_bot(place.room, &text);
+        if place.kind != Kind::Group {
+            return (named, None);
+        }
+        match (self.chance.below(3), follows, self.answer_in(place.room)) {
+            (0, _, Some(answer)) => (text, Some(answer)),
+            (1, Some(message), _) => (named, Some(message)),
+            _ => (named, None),
         }
     }
 
-    /// One of the bot's answers in a chat.
-    fn answer_in(&mut self, chat: ChatId) -> Option<i64> {
-        let answers: Vec<i64> =
-            self.fake.messages(chat, None).iter().filter(|it| is_answer(it)).map(|it| it.id).collect();
+    /// One of the bot's answers in a room.
+    fn answer_in(&mut self, room: C::Room) -> Option<i64> {
+        let answers: Vec<i64> = self.fake.all(room).iter().filter(|it| is_answer(it)).map(|it| it.id).collect();
         if answers.is_empty() { None } else { Some(answers[self.chance.index(answers.len())]) }
     }
 
-    /// Presses the cards that are shown by now; whether there was one.
+    /// Presses the cards that are shown by now, and says what a press asked for; whether there was anything of it.
     fn press_cards(&mut self) -> bool {
-        let chats: BTreeSet<ChatId> = self.waiting.iter().map(|change| change.chat).collect();
-        let mut pressed = false;
-        for chat in chats {
-            let messages = self.fake.messages(chat, None);
-            let shown = |change: &Change| {
+        let mut rooms: Vec<C::Room> = Vec::new();
+        for change in &self.waiting {
+            if !rooms.contains(&change.room) {
+                rooms.push(change.room);
+            }
+        }
+        let mut pressed = self.answer_what_is_asked();
+        for room in rooms {
+            let messages = self.fake.all(room);
+            let shown = |change: &Change<C::Room>| {
                 let of_it = messages.iter().filter(|message| is_card_of(message, &change.token));
                 let ids: Vec<i64> = of_it.map(|message| message.id).collect();
-                (change.chat == chat && !ids.is_empty()).then_some(ids)
+                (change.room == room && !ids.is_empty()).then_some(ids)
             };
             let found: Vec<(usize, Vec<i64>)> =
                 self.waiting.iter().enumerate().filter_map(|(at, change)| Some((at, shown(change)?))).collect();
@@ -225,7 +274,7 @@ impl Script {
     }
 
     /// Presses one card; where there are copies of it, each of two people takes another.
-    fn press(&mut self, change: &Change, cards: &[i64]) {
+    fn press(&mut self, change: &Change<C::Room>, cards: &[i64]) {
         let [first, second] = change.others;
         let presses: &[(i64, &str)] = match change.plot {
             Plot::Approve => &[(first, "Approve")],
@@ -235,11 +284,35 @@ impl Script {
             Plot::Leave => &[],
         };
         for ((user, label), card) in presses.iter().zip(cards.iter().cycle()) {
+            let approves = *label == "Approve" && *user != change.asker;
+            let (calls, is_heard) = (self.fake.mark(), self.fake.unread().is_some());
             // The first of two may have taken the buttons away by now.
-            let Ok(callback) = self.fake.try_press(*user, change.chat, *card, label) else { continue };
-            let what = What::Press { approves: *label == "Approve" && *user != change.asker };
-            self.asked.push(Asked { token: change.token.clone(), event: format!("cb:{callback}"), what });
+            match self.fake.press_if_there(*user, (change.room, *card), label) {
+                Some(Pressed::Counts(event)) => {
+                    let (token, what) = (change.token.clone(), What::Press { approves });
+                    self.asked.push(Asked { token, event, what, calls, is_heard });
+                }
+                Some(Pressed::Asks(press)) => self.pressing.push((change.token.clone(), press)),
+                None => {}
+            }
         }
+    }
+
+    /// Says what presses asked for by now. Who is never asked has pressed nothing.
+    fn answer_what_is_asked(&mut self) -> bool {
+        let mut answered = false;
+        for (token, press) in std::mem::take(&mut self.pressing) {
+            let (calls, is_heard) = (self.fake.mark(), self.fake.unread().is_some());
+            match self.fake.answer_what_is_asked(&press) {
+                Some(event) => {
+                    let what = What::Press { approves: false };
+                    self.asked.push(Asked { token, event, what, calls, is_heard });
+                    answered = true;
+                }
+                None => self.pressing.push((token, press)),
+            }
+        }
+        answered
     }
 
     /// Everything that was done, with how often each line stands in its file now.
@@ -254,10 +327,10 @@ impl Script {
     }
 }
 
-fn is_answer(message: &Message) -> bool {
+fn is_answer(message: &Shown) -> bool {
     message.from_bot && !message.deleted && token_in(&message.text).is_some()
 }
 
-fn is_card_of(message: &Message, token: &str) -> bool {
-    message.from_bot && !message.deleted && message.button("Approve").is_some() && message.text.contains(token)
+fn is_card_of(message: &Shown, token: &str) -> bool {
+    message.from_bot && !message.deleted && message.labels().contains(&"Approve") && message.text.contains(token)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Connection, Row as _};
 
-use super::facts::{Plan, Post, Row, Signal, letters};
+use super::facts::{Life, Plan, Post, Row, Signal, letters};
 use super::script::token_in;
 use crate::support::database::rows;
 use crate::support::killed_bot::audit;
@@ -26,6 +26,26 @@ const UNFINISHED: &str = "\
 /// What is still to be done, a line each; also beside a running bot.
 pub(super) async fn unfinished(database: &Path) -> Vec<String> {
     rows(database, UNFINISHED).await.into_iter().flatten().collect()
+}
+
+/// Whether all of these events were taken.
+pub(super) async fn has_all(database: &Path, events: &[String]) -> bool {
+    let taken = rows(database, "SELECT event FROM inbox").await.concat();
+    events.iter().all(|event| taken.contains(event))
+}
+
+/// What a run of the bot that is over has left, after those before it. There were so many calls by then.
+pub(super) async fn life(database: &Path, before: &[Life], calls: usize) -> Life {
+    let events = rows(database, "SELECT event FROM inbox").await.concat();
+    let is_new = |event: &String| before.iter().all(|life| !life.taken.contains(event));
+    let waiting =
+        "SELECT p.id, i.event FROM plans AS p JOIN inbox AS i ON i.thread = p.thread WHERE p.state = 'pending'";
+    let waits = rows(database, waiting).await.into_iter().filter_map(|row| {
+        let [plan, event]: [String; 2] = row.try_into().ok()?;
+        let (channel, _) = event.split_once(':')?;
+        Some((plan, channel.to_owned()))
+    });
+    Life { taken: events.into_iter().filter(is_new).collect(), waits: waits.collect(), calls }
 }
 
 /// What the database holds.
@@ -72,7 +92,7 @@ impl Stored {
             ["id", "signal", "thread", "state", "body", "plan"].map(|column| row.get::<String, _>(column));
         let body: Value = serde_json::from_str(&body).expect("a message is JSON");
         self.posts.push(Post {
-            chat: row.get::<String, _>("conversation").parse().expect("a chat has a number"),
+            chat: row.get("conversation"),
             lane: row.get("lane"),
             place: row.get("place"),
             repeat: row.get::<i64, _>("repeat") == 1,

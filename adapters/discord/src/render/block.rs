@@ -85,12 +85,12 @@ fn typed(plan: &PlanId, choices: &[CardChoice]) -> Option<Line> {
     let way = |choice: &CardChoice| match choice {
         CardChoice::Approve => vec![Span::new(Style::Code, &format!("approve {plan}"))],
         CardChoice::Deny => {
-            vec![Span::new(Style::Code, &format!("deny {plan} because")), Span::new(Style::Plain, " and why")]
+            vec![Span::new(Style::Code, &format!("deny {plan}")), Span::new(Style::Plain, " and why")]
         }
     };
     let ways: Vec<Vec<Span>> = choices.iter().map(way).collect();
     let or = [Span::new(Style::Plain, ", or ")];
     let spans = ways.join(or.as_slice());
-    let lead = Span::new(Style::Plain, "Or type: ");
+    let lead = Span::new(Style::Plain, "Or reply to this: ");
     (!spans.is_empty()).then(|| Line::prose(std::iter::once(lead).chain(spans).collect()))
 }

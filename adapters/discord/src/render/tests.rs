@@ -314,11 +314,11 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     -10.0.0.7 web1
     +10.0.0.8 web1
     ```
-    Or type: `approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
+    Or reply to this: `approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
     [Approve = POST:0] [Deny = POST:1]
     ");
     let said = drawn(Mark::Question, card(&[CardChoice::Deny]));
-    assert!(said.ends_with("because` and why\n[Deny = POST:1]"), "deny is 1 wherever it stands: {said}");
+    assert!(said.ends_with("` and why\n[Deny = POST:1]"), "deny is 1 wherever it stands: {said}");
     assert!(drawn(Mark::Question, card(&[])).ends_with("```"), "what cannot be decided has no buttons");
 }
 

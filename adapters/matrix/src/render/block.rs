@@ -81,6 +81,10 @@ fn listed(choices: &[Choice]) -> Vec<Line> {
     choices.iter().enumerate().map(line).chain([Line::plain(how)]).collect()
 }
 
+/// Said on a card of high risk: a homeserver could make a reaction up (DESIGN.md section 4).
+const SEALED: &str =
+    "This is of high risk: it is approved only in words, in an encrypted room and from a verified device.";
+
 /// How a card is decided: by a reaction, or in words, which in a group begin with `!`, so that they are for the bot. Nothing
 /// where nothing may be decided.
 fn decided(plan: &PlanId, choices: &[CardChoice], risk: Risk) -> Vec<Line> {
@@ -97,16 +101,13 @@ fn decided(plan: &PlanId, choices: &[CardChoice], risk: Risk) -> Vec<Line> {
     if choices.is_empty() {
         return Vec::new();
     }
-    let signs: Vec<String> = seeds::signs(choices, risk).map(|choice| sign(&choice)).collect();
-    let by_sign = (!signs.is_empty()).then(|| Line::plain(&format!("React with {}.", signs.join(", or "))));
+    let sealed = choices.contains(&CardChoice::Approve) && risk >= Risk::High;
+    let signs: Vec<String> = seeds::decisions(choices, risk).iter().map(sign).collect();
     let or = [Span::new(Style::Plain, ", or ")];
     let words = choices.iter().map(words).collect::<Vec<_>>().join(or.as_slice());
-    let lead = Span::new(Style::Plain, "Or write: ");
-    let last = seeds::takes_words(risk).then(|| Span::new(Style::Plain, IN_WORDS));
-    let by_words = Line::prose(std::iter::once(lead).chain(words).chain(last).collect());
-    by_sign.into_iter().chain([by_words]).collect()
+    let lead = Span::new(Style::Plain, "Or write in this thread: ");
+    let by_words = Line::prose(std::iter::once(lead).chain(words).collect());
+    let by_sign = (!signs.is_empty()).then(|| Line::plain(&format!("React with {}.", signs.join(", or "))));
+    let how = sealed.then(|| Line::plain(SEALED));
+    how.into_iter().chain(by_sign).chain([by_words]).collect()
 }
-
-/// Said where no reaction can approve.
-const IN_WORDS: &str =
-    ". It is of high risk: it is approved in words alone, in an encrypted room and from a verified device.";

@@ -28,20 +28,16 @@ pub(crate) fn sign(key: &str) -> Option<Sign> {
 pub(super) fn of(blocks: &[Block]) -> Vec<&'static str> {
     let seeds = blocks.iter().rev().find_map(|block| match block {
         Block::Choices { choices, .. } => Some(PICKS.into_iter().take(choices.len()).collect()),
-        Block::Card { choices, risk, .. } => Some(signs(choices, *risk).map(of_card).collect()),
+        Block::Card { choices, risk, .. } => Some(decisions(choices, *risk).into_iter().map(of_card).collect()),
         Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
     });
     seeds.unwrap_or_default()
 }
 
-/// What can be decided by a reaction: all but to approve what is of high risk.
-pub(super) fn signs(choices: &[CardChoice], risk: Risk) -> impl Iterator<Item = CardChoice> {
-    choices.iter().copied().filter(move |choice| *choice != CardChoice::Approve || !takes_words(risk))
-}
-
-/// Whether it takes words to approve: whoever runs a server could make a reaction up (DESIGN.md section 4).
-pub(super) fn takes_words(risk: Risk) -> bool {
-    risk >= Risk::High
+/// What of a card's choices a reaction decides: high risk is not approved so.
+pub(super) fn decisions(choices: &[CardChoice], risk: Risk) -> Vec<CardChoice> {
+    let is_enough = |choice: &CardChoice| *choice == CardChoice::Deny || risk < Risk::High;
+    choices.iter().copied().filter(is_enough).collect()
 }
 
 /// The reaction that picks the choice at this position.

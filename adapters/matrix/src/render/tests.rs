@@ -54,7 +54,7 @@ fn choices(choices: &[(&str, &str)]) -> Block {
 
 fn end_of_card(choices: &[CardChoice]) -> Block {
     let plan = PlanId::parse(PLAN).expect("it is an id");
-    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec(), risk: Risk::Medium }
+    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec(), risk: Risk::Low }
 }
 
 /// So many lines, each with its number.
@@ -280,7 +280,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     <strong>Risk</strong>: medium<br>
     <strong>Plan</strong>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code><pre><code>-10.0.0.7 web1
     +10.0.0.8 web1</code></pre>React with ✅ to approve, or ❌ to deny.<br>
-    Or write: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why. High risk is approved only so, in an encrypted room and from a verified device.
+    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
     -- plain:
     ❓ Countersign this? write `/etc/hosts`
     Risk: medium
@@ -288,7 +288,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     -10.0.0.7 web1
     +10.0.0.8 web1
     React with ✅ to approve, or ❌ to deny.
-    Or write: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why. High risk is approved only so, in an encrypted room and from a verified device.
+    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
     [✅] [❌]
     ");
     insta::assert_snapshot!(drawn(Mark::Question, card(&[CardChoice::Deny])), @r"
@@ -296,7 +296,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     <strong>Risk</strong>: medium<br>
     <strong>Plan</strong>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code><pre><code>-10.0.0.7 web1
     +10.0.0.8 web1</code></pre>React with ❌ to deny.<br>
-    Or write: <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
+    Or write in this thread: <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
     -- plain:
     ❓ Countersign this? write `/etc/hosts`
     Risk: medium
@@ -304,22 +304,27 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     -10.0.0.7 web1
     +10.0.0.8 web1
     React with ❌ to deny.
-    Or write: `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
+    Or write in this thread: `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
+    [❌]
+    ");
+    let of_high_risk = match end_of_card(&BOTH) {
+        Block::Card { plan, digest, choices, .. } => Block::Card { plan, digest, choices, risk: Risk::High },
+        other => other,
+    };
+    insta::assert_snapshot!(drawn(Mark::Question, vec![of_high_risk]), @r"
+    ❓ A question<br>
+    This is of high risk: it is approved only in words, in an encrypted room and from a verified device.<br>
+    React with ❌ to deny.<br>
+    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
+    -- plain:
+    ❓ A question
+    This is of high risk: it is approved only in words, in an encrypted room and from a verified device.
+    React with ❌ to deny.
+    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
     [❌]
     ");
     let undecidable = drawn(Mark::Question, card(&[]));
     assert!(undecidable.ends_with("</code></pre>"), "what cannot be decided has no reactions: {undecidable}");
-}
-
-#[test]
-fn what_is_of_high_risk_is_approved_in_words_alone() {
-    let high = |choices: &[CardChoice]| match end_of_card(choices) {
-        Block::Card { plan, digest, choices, .. } => Block::Card { plan, digest, choices, risk: Risk::High },
-        other => other,
-    };
-    insta::assert_snapshot!(drawn(Mark::Question, vec![text("Countersign this?"), high(&BOTH)]), @"");
-    let said = drawn(Mark::Question, vec![text("Countersign this?"), high(&[CardChoice::Approve])]);
-    assert!(!said.contains("React with"), "{said}");
 }
 
 #[test]

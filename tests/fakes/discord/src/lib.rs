@@ -21,7 +21,7 @@
 //!   which gives its id: `press`, `press_data`, `select`, `command`, `autocomplete`, `message_command`, `submit`; `expire`.
 //!   `try_...` gives a reason instead of failing the test.
 //! - Looking: `messages`, `seen_by`, `message` (`Message::plain` is its text as people read it), `kind`, `parent`, `threads`,
-//!   `is_typing`, `answered`, `commands`, `calls`, `log`, `events`, `unsent`, `is_listened_to`, `draw`, `draw_for`.
+//!   `is_typing`, `answered`, `commands`, `calls`, `call_count`, `log`, `events`, `unsent`, `is_listened_to`, `draw`, `draw_for`.
 //! - Waiting: `wait_for`, `wait_for_thread`, `wait_for_call`, `wait_until_connected`, `wait_until_disconnected`,
 //!   `wait_until_sent`, `callback_answer` (the first answer to an interaction), `response` (its message, once it has a text),
 //!   `aftermath` (what is seen of a press that was answered by nothing).

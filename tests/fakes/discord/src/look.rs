@@ -151,6 +151,11 @@ impl Fake {
         self.shared().look().log.clone()
     }
 
+    /// How many calls there were.
+    pub fn call_count(&self) -> usize {
+        self.shared().look().log.len()
+    }
+
     /// Every event that the gateway sent, in the order in which it did.
     pub fn events(&self) -> Vec<SentEvent> {
         self.shared().look().events.clone()

@@ -100,6 +100,11 @@ impl Fake {
         self.shared().look().log.clone()
     }
 
+    /// How many calls there were.
+    pub fn call_count(&self) -> usize {
+        self.shared().look().log.len()
+    }
+
     /// Looks after every change until something is found.
     async fn wait<T>(&self, find: impl Fn(&State) -> Option<T>, missing: impl Fn() -> String) -> T {
         let mut bell = self.shared().bell();

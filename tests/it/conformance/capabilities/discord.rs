@@ -173,7 +173,7 @@ async fn where_it_is_configured_each_question_gets_a_thread_of_its_own() {
     let (file, configured) =
         (stage.home.path().join("countersign.toml"), format!("threads_in = [\"{}\"]\n", stage.ops.0));
     let before = std::fs::read_to_string(&file).expect("it was written");
-    stage.home.write("countersign.toml", format!("{before}{configured}"));
+    stage.home.write("countersign.toml", before + configured.as_str());
     stage.restart().await;
     let process = stage.home.process("napper", &[]);
     let first = stage.say(ANN, stage.ops, &format!("stop process {}", process.pid()));

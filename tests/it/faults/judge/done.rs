@@ -73,7 +73,8 @@ fn judge_change(facts: &Facts, asked: &Asked, times: usize, plan: Option<&Plan>)
     if is_claimed != (times == 1) {
         return Err(format!("{about} is written {times} times, and whether that was said is {is_claimed}"));
     }
-    let mut presses = facts.asked.iter().filter(|press| press.token == *about);
+    let is_taken = |press: &Asked| facts.signals.iter().any(|signal| signal.event == press.event);
+    let mut presses = facts.asked.iter().filter(|press| press.token == *about && is_taken(press));
     let is_approved = presses.any(|press| press.what == What::Press { approves: true });
     if times == 1 && !is_approved {
         return Err(format!("{about} is written, and nobody approved it"));

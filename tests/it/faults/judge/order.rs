@@ -10,7 +10,7 @@ use crate::faults::facts::{Facts, Post, Signal};
 /// Of each thread, what was accepted is in the order in which it was handed out. What a life may have been handed as its last
 /// and not have taken was handed out again: then either place may be the one that counts.
 pub(super) fn taken(facts: &Facts) -> Found {
-    let handed_out = handed_out(&facts.polls);
+    let handed_out = handed_out(&facts.told);
     let mut wrong = Vec::new();
     for signals in threads(&facts.signals).values() {
         let mut before: (usize, &str) = (0, "");

@@ -1,14 +1,15 @@
 //! A sound little run, and every violation that each rule is there for, planted into it.
 
-use super::super::facts::{Asked, Facts, Plan, Poll, Post, Row, Sent, Signal, Update, What};
+use super::super::facts::{Asked, Facts, Life, Plan, Post, Row, Sent, Signal, Told, What};
 use super::{RULES, judge};
 
-fn update(id: i64, event: &str) -> Update {
-    Update { id, event: Some(event.to_owned()) }
+/// In a life that took it or not.
+fn told(life: usize, event: &str, is_taken: bool) -> Told {
+    Told { life, room: "5".to_owned(), event: event.to_owned(), is_taken }
 }
 
 fn asked(token: &str, event: &str, what: What) -> Asked {
-    Asked { token: token.to_owned(), event: event.to_owned(), what }
+    Asked { token: token.to_owned(), event: event.to_owned(), what, calls: 0, is_heard: true }
 }
 
 fn signal(n: i64, event: &str) -> Signal {
@@ -27,7 +28,7 @@ fn post(n: i64, says: &str) -> Post {
         id: format!("p{n}"),
         signal: format!("s{n}"),
         thread: "t".to_owned(),
-        chat: 5,
+        chat: "5".to_owned(),
         lane: 1,
         place: n,
         state: "sent".to_owned(),
@@ -41,7 +42,7 @@ fn post(n: i64, says: &str) -> Post {
 }
 
 fn sent(life: usize, message: i64, says: &str) -> Sent {
-    Sent { life, chat: 5, message, says: says.to_owned(), is_marked: false, is_lost: false }
+    Sent { life, chat: "5".to_owned(), message, says: says.to_owned(), is_marked: false, is_lost: false }
 }
 
 fn row(what: &str) -> Row {
@@ -51,7 +52,6 @@ fn row(what: &str) -> Row {
 /// Two questions, a change with its card and the press that it was done by. The second life was handed the change again,
 /// because the first was killed over it, and then a copy of the first question; the answer to that one was lost.
 fn sound() -> Facts {
-    let poll = |life, offset, updates| Poll { life, offset, updates };
     Facts {
         asked: vec![
             asked("q1", "5:1", What::Ping),
@@ -59,13 +59,16 @@ fn sound() -> Facts {
             asked("q3", "5:3", What::Change { times: 1 }),
             asked("q3", "cb:9", What::Press { approves: true }),
         ],
-        polls: vec![
-            poll(1, 0, vec![update(1, "5:1"), update(2, "5:2")]),
-            poll(1, 3, vec![update(3, "5:3")]),
-            poll(2, 0, vec![update(3, "5:3")]),
-            poll(2, 4, vec![update(1, "5:1"), update(4, "cb:9")]),
-            poll(2, 5, vec![]),
+        told: vec![
+            told(1, "5:1", true),
+            told(1, "5:2", true),
+            told(1, "5:3", false),
+            told(2, "5:3", true),
+            told(2, "5:1", false),
+            told(2, "cb:9", true),
         ],
+        lives: vec![Life::default(), Life::default()],
+        tells_again: true,
         sent: vec![
             Sent { is_lost: true, ..sent(1, 10, "pongq1") },
             Sent { is_marked: true, ..sent(1, 11, "pongq1") },
@@ -182,7 +185,49 @@ fn a_rule_that_saw_nothing_is_broken() {
 fn what_a_dead_life_was_handed_may_have_been_taken_at_either_time() {
     let mut facts = sound();
     // Handed out in the other order the second time: the change was taken by the first life.
-    facts.polls[1].updates = vec![update(3, "5:3"), update(4, "cb:9")];
-    facts.polls[2].updates = vec![update(4, "cb:9"), update(3, "5:3")];
+    facts.told = vec![
+        told(1, "5:1", true),
+        told(1, "5:2", true),
+        told(1, "5:3", false),
+        told(1, "cb:9", false),
+        told(2, "cb:9", true),
+        told(2, "5:3", true),
+    ];
     assert_eq!(judge(&facts), [] as [&str; 0]);
+}
+
+/// A life that took these, and at whose end a plan waits in channel 5 or none does.
+fn life(calls: usize, taken: &[&str], waits: bool) -> Life {
+    let waits = waits.then(|| ("plan1".to_owned(), "5".to_owned()));
+    Life { taken: taken.iter().map(|event| (*event).to_owned()).collect(), waits: waits.into_iter().collect(), calls }
+}
+
+/// The same run on a platform that tells nothing again: one more message was said between the lives, and another one was told
+/// to the first just before it was killed. A plan that waits in the channel would have them looked for.
+fn forgetful(waits: bool) -> Facts {
+    let mut facts = sound();
+    facts.tells_again = false;
+    facts.told.insert(3, told(1, "5:4", false));
+    facts.lives = vec![life(10, &["5:1", "5:2"], waits), life(20, &["5:3", "cb:9"], waits)];
+    facts.asked.push(Asked { calls: 9, ..asked("q4", "5:4", What::Ping) });
+    facts.asked.push(Asked { calls: 10, is_heard: false, ..asked("q5", "5:5", What::Ping) });
+    facts
+}
+
+#[test]
+fn what_may_be_missed_is_no_violation_and_what_had_to_be_found_is() {
+    assert_eq!(judge(&forgetful(false)), [] as [&str; 0]);
+    let wrong = judge(&forgetful(true)).join("\n");
+    assert!(wrong.contains("5:4 (q4) was handed out and is lost"), "a plan waits there: {wrong}");
+    assert!(wrong.contains("5:5 (q5) was never handed out"), "a plan waits there: {wrong}");
+    // Whoever took what came behind it, or was not killed, had it.
+    for (at, told) in [(4, told(1, "5:2", true)), (5, told(2, "5:4", false))] {
+        let mut facts = forgetful(false);
+        facts.told.insert(at, told);
+        let wrong = judge(&facts).join("\n");
+        assert!(wrong.contains("5:4 (q4) was handed out and is lost"), "{wrong}");
+    }
+    let mut facts = forgetful(false);
+    facts.tells_again = true;
+    assert_eq!(judge(&facts).len(), 2, "elsewhere nothing may be missed");
 }

@@ -1,0 +1,53 @@
+//! A platform that can have a bad day: beside what every test plays on it, its fake makes trouble at given rates, and says
+//! afterwards what the bot was handed and what it got from it. Nothing is judged.
+
+use super::cast::Place;
+use super::facts::Life;
+use super::seen::Seen;
+use crate::support::chat::Chat;
+
+/// Of a thousand updates: how many come twice, and how many late. Of a thousand messages sent: how many are refused for now,
+/// and how many come out without an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rates {
+    pub(super) duplicates: u32,
+    pub(super) reordered: u32,
+    pub(super) too_many: u32,
+    pub(super) lost: u32,
+}
+
+/// What comes of a press.
+pub(super) enum Pressed {
+    /// It counts. The event, as the adapter names it.
+    Counts(String),
+    /// Whoever pressed is asked something first. The press.
+    Asks(String),
+}
+
+/// Such a platform.
+pub(super) trait Unruly: Chat {
+    /// Whether what was not confirmed is told again.
+    const TELLS_AGAIN: bool;
+    /// Whether what may have come out already comes out again as another message.
+    const MAKES_COPIES: bool;
+
+    /// Everywhere that something can be said, some of it to everybody.
+    fn places(&self, people: &[i64]) -> Vec<Place<Self::Room>>;
+    /// Lets everything go wrong at its rate.
+    fn make_trouble(&self, rates: Rates, seed: u64);
+    /// Somebody writes. The message.
+    fn say_in(&self, place: &Place<Self::Room>, from: i64, text: &str, reply_to: Option<i64>) -> i64;
+    /// A message as the adapter names it.
+    fn event(room: Self::Room, message: i64) -> String;
+    /// Somebody presses a button; none where it is not there.
+    fn press_if_there(&self, who: i64, at: (Self::Room, i64), label: &str) -> Option<Pressed>;
+    /// Somebody says what a press asked for. The event that this is; none where nothing was asked by now.
+    fn answer_what_is_asked(&self, press: &str) -> Option<String>;
+    /// What the bot was not handed yet; none where nobody listens, and what is said now is told to nobody later.
+    fn unread(&self) -> Option<usize>;
+    /// Waits until the bot has called so often.
+    async fn called(&self, calls: usize);
+    /// What the bot was handed and what came out. `kills` has, for each kill, how many calls came before it; `lives` what each
+    /// life took.
+    fn read_log(&self, kills: &[usize], lives: &[Life]) -> Seen;
+}
