@@ -3,7 +3,7 @@
 
 use matrix_sdk::Room;
 use matrix_sdk::deserialized_responses::{
-    EncryptionInfo, TimelineEvent, TimelineEventKind, VerificationLevel, VerificationState,
+    AlgorithmInfo, EncryptionInfo, TimelineEvent, TimelineEventKind, VerificationLevel, VerificationState,
 };
 use matrix_sdk::ruma::events::room::member::MembershipState;
 use matrix_sdk::ruma::events::room::power_levels::UserPowerLevel;
@@ -65,24 +65,31 @@ async fn related_sender(room: &Room, event: &AnySyncTimelineEvent) -> Option<Own
     }
 }
 
-/// How sure it is who sent an event. Encrypted is not enough: the device must be one that the bot has verified, or that
-/// belongs to somebody whose identity it has.
+/// How sure it is who sent an event. Encrypted is not enough: the device must be one whose keys were compared with the
+/// bot's, or belong to an identity whose were.
 async fn is_sealed(room: &Room, sender: &UserId, event: &TimelineEvent) -> bool {
     let TimelineEventKind::Decrypted(decrypted) = &event.kind else { return false };
     let info = &decrypted.encryption_info;
     let is_known = match &info.verification_state {
         VerificationState::Verified => true,
-        VerificationState::Unverified(VerificationLevel::UnsignedDevice) => is_from_compared_device(room, info).await,
+        // As it was when the key came: the comparison may have been after that. Everything else that makes a message
+        // doubtful stays so.
+        VerificationState::Unverified(VerificationLevel::UnverifiedIdentity | VerificationLevel::UnsignedDevice) => {
+            is_from_verified_device(room, info).await
+        }
         VerificationState::Unverified(_) => false,
     };
     is_known && info.sender == *sender
 }
 
-/// Whether it came from a device whose own keys were compared with the bot's, and whose owner has no identity.
-async fn is_from_compared_device(room: &Room, info: &EncryptionInfo) -> bool {
-    let Some(device) = &info.sender_device else { return false };
-    let found = room.client().encryption().get_device(&info.sender, device).await;
-    found.ok().flatten().is_some_and(|device| device.is_verified())
+/// Whether the key of a message is one of a device that is verified by now.
+async fn is_from_verified_device(room: &Room, info: &EncryptionInfo) -> bool {
+    let (Some(id), AlgorithmInfo::MegolmV1AesSha2 { curve25519_key, .. }) = (&info.sender_device, &info.algorithm_info)
+    else {
+        return false;
+    };
+    let Ok(Some(device)) = room.client().encryption().get_device(&info.sender, id).await else { return false };
+    device.is_verified() && device.curve25519_key().is_some_and(|key| key.to_base64() == *curve25519_key)
 }
 
 /// The relation of a message to another.

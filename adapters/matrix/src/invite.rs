@@ -23,9 +23,12 @@ async fn answer_one(matrix: &Matrix, ingress: &dyn Ingress, room: &Room) -> Resu
     let invite = room.invite_details().await?;
     let (inviter, id) = (invite.inviter_id, room.room_id());
     let is_direct = room.is_direct().await.unwrap_or(false);
-    let kind = if is_direct { ConversationKind::Direct } else { ConversationKind::Group };
-    if !rights::may(matrix, ingress, (&inviter, id.as_str(), kind), &Right::Talk) {
-        tracing::warn!(room = %id, %inviter, "an invitation was declined: who sent it may not talk to the bot there");
+    // What a room is can be seen only from inside.
+    if !rights::may(matrix, ingress, (&inviter, id.as_str(), ConversationKind::Unknown), &Right::Talk) {
+        tracing::warn!(
+            room = %id, %inviter,
+            "an invitation was declined: by the access file, who sent it may not talk to the bot there"
+        );
         return gone_at_worst(room).await;
     }
     match room.join().await.map_err(Trouble::from) {

@@ -78,8 +78,6 @@ pub struct Options {
     pub encryption: Encryption,
     /// A folder of its own, for its device, its keys and its place in what it heard. Whoever reads it can be the bot.
     pub store: PathBuf,
-    /// Encrypts the store with the keys, if given.
-    pub store_passphrase: Option<String>,
     /// Opens the bot's identity on a new device; else the one in its folder does.
     pub recovery_key: Option<String>,
     /// Accounts that a bridge moves and no person: in full, or with a `*` for any letters: `@telegram_*:example.org`.
@@ -104,7 +102,6 @@ impl Options {
             password: password.into(),
             encryption: Encryption::Required,
             store,
-            store_passphrase: None,
             recovery_key: None,
             ghosts: BTreeSet::new(),
             commands: Vec::new(),

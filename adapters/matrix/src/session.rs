@@ -149,8 +149,7 @@ fn builder(matrix: &Matrix) -> matrix_sdk::ClientBuilder {
 }
 
 async fn build(matrix: &Matrix) -> Result<Client, Halt> {
-    let Options { store, store_passphrase, .. } = &matrix.options;
-    let builder = builder(matrix).sqlite_store(store, store_passphrase.as_deref());
+    let builder = builder(matrix).sqlite_store(&matrix.options.store, None);
     builder.build().await.map_err(|error| unbuilt(error, matrix))
 }
 
@@ -191,8 +190,8 @@ fn unbuilt(error: ClientBuildError, matrix: &Matrix) -> Halt {
     match error {
         ClientBuildError::Http(error) => Halt::Trouble(error.into()),
         ClientBuildError::SqliteStore(error) => Halt::Refused(format!(
-            "the store in {} cannot be opened: {error}. See that `matrix.store_passphrase` is the one it was made with, and \
-             that the disk has room.",
+            "the store in {} cannot be opened: {error}. See that the disk has room and that the folder is the bot's own, \
+             or put it back from a backup.",
             matrix.options.store.display()
         )),
         error => Halt::Refused(format!(

@@ -9,22 +9,27 @@ mod sending;
 mod sessions;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use countersign_core::port::{Block, Claim, Lane, Mark, Outgoing, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, EventId, Platform, SignalId, SpaceId, ThreadKey, ThreadRoot,
 };
+use countersign_synapse::{Gate, Synapse};
 use matrix_sdk::Room;
 use matrix_sdk::ruma::OwnedUserId;
 use tempfile::TempDir;
 
 use super::*;
 use desk::{Desk, Hearing};
-use person::{PASSWORD, Person};
+use person::Person;
 
 /// The id of an outbox row.
 const POST: &str = "0198a7c2d4e57f3a9b1c2d3e4f506172";
+
+/// Everybody's password.
+const PASSWORD: &str = "correct horse";
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -39,25 +44,26 @@ const QUICK: Timing = Timing {
     unread: Duration::from_millis(400),
 };
 
-/// A server with an account for the bot, and the bot's folder.
+/// A server with an account for the bot, people of this test's own, and the bot's folder.
 struct Scene {
-    url: String,
+    synapse: Synapse,
+    /// Where the bot finds it.
+    gate: Gate,
     bot: OwnedUserId,
     folder: TempDir,
-    /// Tells the accounts of this test from those of the others.
-    tag: String,
 }
 
 impl Scene {
-    async fn new(tag: &str) -> Self {
-        let url = std::env::var("SYN").expect("a server");
-        let bot = person::register(&url, &format!("bot-{tag}")).await;
-        Self { url, bot, folder: tempfile::tempdir().expect("there is room"), tag: tag.to_owned() }
+    async fn new() -> Self {
+        // It blocks, once in this process.
+        let synapse = tokio::task::spawn_blocking(Synapse::shared).await.expect("it starts");
+        let bot = OwnedUserId::try_from(synapse.account(&unique("bot"), PASSWORD)).expect("it is an account");
+        Self { gate: synapse.gate(), synapse, bot, folder: tempfile::tempdir().expect("there is room") }
     }
 
     fn options(&self, encryption: Encryption) -> Options {
         let store = self.folder.path().join("matrix");
-        Options { encryption, ..Options::new(&self.url, self.bot.as_str(), PASSWORD, store) }
+        Options { encryption, ..Options::new(self.gate.url(), self.bot.as_str(), PASSWORD, store) }
     }
 
     fn matrix(&self, encryption: Encryption) -> Arc<Matrix> {
@@ -65,7 +71,8 @@ impl Scene {
     }
 
     async fn person(&self, name: &str) -> Person {
-        Person::new(&self.url, &format!("{name}-{}", self.tag)).await
+        let user = self.synapse.account(&unique(name), PASSWORD);
+        Person::new(&self.synapse.url(), &user, PASSWORD).await
     }
 
     fn thread(&self, room: &Room, root: &str) -> ThreadKey {
@@ -77,6 +84,12 @@ impl Scene {
             root: ThreadRoot::new(root),
         }
     }
+}
+
+/// A name that no other test gives.
+fn unique(name: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{name}-{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn made(options: Options) -> Arc<Matrix> {

@@ -158,7 +158,7 @@ async fn begin_at_once(matrix: &Matrix, ingress: &dyn Ingress, client: &Client, 
 fn may(matrix: &Matrix, ingress: &dyn Ingress, client: &Client, with: &UserId) -> bool {
     let room = client.get_dm_room(with).map(|room| room.room_id().to_string()).unwrap_or_default();
     if !rights::may(matrix, ingress, (with, &room, ConversationKind::Direct), &Right::Talk) {
-        tracing::warn!(%with, "somebody wanted to compare keys who may not talk to the bot");
+        tracing::warn!(%with, "somebody wanted to compare keys who, by the access file, may not talk to the bot");
         return false;
     }
     let may = matrix.checks.begin(with);
@@ -192,14 +192,18 @@ async fn answer(checks: &Checks, client: &Client, request: &VerificationRequest)
 /// Compares, until it is done or broken off.
 async fn compare(checks: &Checks, client: &Client, sas: &SasVerification) {
     let with = sas.other_user_id().to_owned();
-    let mut states = sas.changes();
+    let (mut states, mut is_shown) = (sas.changes(), false);
     if let Err(error) = sas.accept().await {
         tracing::warn!(%error, "keys could not be compared");
         return;
     }
     while let Some(state) = states.next().await {
         match state {
-            SasState::KeysExchanged { .. } => show(checks, client, sas, &with).await,
+            // It is told more than once.
+            SasState::KeysExchanged { .. } if !is_shown => {
+                is_shown = true;
+                show(checks, client, sas, &with).await;
+            }
             SasState::Done { .. } => return tracing::info!(%with, "the keys are the same: this person is verified"),
             SasState::Cancelled(why) => {
                 return tracing::info!(%with, reason = why.reason(), "comparing keys was broken off");

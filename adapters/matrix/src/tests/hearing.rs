@@ -18,7 +18,7 @@ fn in_thread(text: &str, root: &OwnedEventId) -> RoomMessageEventContent {
 
 #[tokio::test]
 async fn what_is_said_to_the_bot_is_heard_in_its_thread_and_what_is_taken_back_too() {
-    let scene = Scene::new("threads").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
     let ann = scene.person("ann").await;
@@ -44,7 +44,7 @@ async fn what_is_said_to_the_bot_is_heard_in_its_thread_and_what_is_taken_back_t
 
 #[tokio::test]
 async fn a_direct_conversation_is_one_thread_and_a_third_person_ends_that() {
-    let scene = Scene::new("direct").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
     let (ann, bob) = (scene.person("ann").await, scene.person("bob").await);
@@ -62,7 +62,7 @@ async fn a_direct_conversation_is_one_thread_and_a_third_person_ends_that() {
 
 #[tokio::test]
 async fn a_reply_to_the_bot_and_a_reaction_to_its_card_are_heard() {
-    let scene = Scene::new("reply").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let matrix = scene.matrix(Encryption::Off);
     let hearing = Hearing::start(&matrix, &desk);
@@ -91,7 +91,7 @@ async fn a_reply_to_the_bot_and_a_reaction_to_its_card_are_heard() {
 
 #[tokio::test]
 async fn what_was_said_while_the_bot_was_gone_is_heard_once_however_much_it_was() {
-    let scene = Scene::new("gone").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
     let ann = scene.person("ann").await;
@@ -113,7 +113,7 @@ async fn what_was_said_while_the_bot_was_gone_is_heard_once_however_much_it_was(
 
 #[tokio::test]
 async fn what_was_not_stored_is_heard_again_after_a_crash() {
-    let scene = Scene::new("crash").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
     let ann = scene.person("ann").await;
@@ -136,7 +136,7 @@ async fn what_was_not_stored_is_heard_again_after_a_crash() {
 
 #[tokio::test]
 async fn a_full_engine_is_asked_again_and_a_person_is_told() {
-    let scene = Scene::new("busy").await;
+    let scene = Scene::new().await;
     let desk = Desk::saying(vec![Ok(Admission::Busy); 11]);
     let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
     let ann = scene.person("ann").await;
@@ -152,7 +152,7 @@ async fn a_full_engine_is_asked_again_and_a_person_is_told() {
 
 #[tokio::test]
 async fn only_who_may_talk_may_invite_and_what_was_said_before_is_not_answered() {
-    let scene = Scene::new("invite").await;
+    let scene = Scene::new().await;
     let (ann, eve) = (scene.person("ann").await, scene.person("stranger").await);
     let early = ann.invite(&scene.bot, false, false).await;
     ann.ask(&early, "too early").await;

@@ -7,31 +7,15 @@ use std::time::Duration;
 use matrix_sdk::config::SyncSettings;
 use matrix_sdk::deserialized_responses::TimelineEvent;
 use matrix_sdk::encryption::EncryptionSettings;
-use matrix_sdk::ruma::api::client::account::register::v3 as register;
 use matrix_sdk::ruma::api::client::room::create_room::v3 as create;
-use matrix_sdk::ruma::api::client::uiaa::{AuthData, Dummy};
 use matrix_sdk::ruma::events::InitialStateEvent;
 use matrix_sdk::ruma::events::room::encryption::RoomEncryptionEventContent;
 use matrix_sdk::ruma::events::room::message::RoomMessageEventContent;
-use matrix_sdk::ruma::{OwnedEventId, OwnedUserId, UserId};
+use matrix_sdk::ruma::{OwnedEventId, UserId};
 use matrix_sdk::{Client, Room};
 use serde_json::Value;
 
 use super::PATIENCE;
-
-/// Everybody's password.
-pub(super) const PASSWORD: &str = "correct horse";
-
-/// An account at the server, that nobody is logged in with.
-pub(super) async fn register(url: &str, name: &str) -> OwnedUserId {
-    let client = Client::builder().homeserver_url(url).build().await.expect("it is an address");
-    let mut request = register::Request::new();
-    request.username = Some(name.to_owned());
-    request.password = Some(PASSWORD.to_owned());
-    request.auth = Some(AuthData::Dummy(Dummy::new()));
-    request.inhibit_login = true;
-    client.send(request).await.expect("anybody may register").user_id
-}
 
 pub(super) struct Person {
     pub(super) client: Client,
@@ -40,12 +24,11 @@ pub(super) struct Person {
 
 impl Person {
     /// Somebody with an identity of their own.
-    pub(super) async fn new(url: &str, name: &str) -> Self {
-        let user = register(url, name).await;
+    pub(super) async fn new(url: &str, user: &str, password: &str) -> Self {
         let encryption = EncryptionSettings { auto_enable_cross_signing: true, ..EncryptionSettings::default() };
         let builder = Client::builder().homeserver_url(url).with_encryption_settings(encryption);
         let client = builder.build().await.expect("it is an address");
-        client.matrix_auth().login_username(&user, PASSWORD).send().await.expect("the password is right");
+        client.matrix_auth().login_username(user, password).send().await.expect("the password is right");
         client.encryption().wait_for_e2ee_initialization_tasks().await;
         let person = Self { client, seen: Mutex::default() };
         person.sync().await;
@@ -112,12 +95,6 @@ impl Person {
         let seen = self.seen.lock().expect("nobody panics while holding it");
         let here = seen.iter().filter(|(id, _)| id == room.room_id().as_str());
         here.filter_map(|(_, event)| serde_json::from_str(event.raw().json().get()).ok()).collect()
-    }
-
-    /// The events themselves.
-    pub(super) fn timeline(&self, room: &Room) -> Vec<TimelineEvent> {
-        let seen = self.seen.lock().expect("nobody panics while holding it");
-        seen.iter().filter(|(id, _)| id == room.room_id().as_str()).map(|(_, event)| event.clone()).collect()
     }
 
     /// The bodies of the messages in a room.

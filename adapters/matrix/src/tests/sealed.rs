@@ -2,6 +2,7 @@
 //! and comparing keys.
 
 use countersign_core::signal::Assurance;
+use countersign_synapse::Say;
 use matrix_sdk::encryption::LocalTrust;
 use matrix_sdk::encryption::verification::SasVerification;
 use matrix_sdk::ruma::events::room::message::RoomMessageEventContent;
@@ -10,7 +11,7 @@ use super::*;
 
 #[tokio::test]
 async fn only_encrypted_rooms_are_listened_to_and_that_is_said_once() {
-    let scene = Scene::new("required").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let hearing = Hearing::start(&scene.matrix(Encryption::Required), &desk);
     let ann = scene.person("ann").await;
@@ -46,7 +47,7 @@ async fn plaintext(person: &Person, room: &Room, content: serde_json::Value) {
 
 #[tokio::test]
 async fn without_encryption_an_encrypted_room_is_told_so_once() {
-    let scene = Scene::new("off").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
     let ann = scene.person("ann").await;
@@ -62,7 +63,7 @@ async fn without_encryption_an_encrypted_room_is_told_so_once() {
 
 #[tokio::test]
 async fn what_cannot_be_decrypted_is_said_in_its_thread_and_taken_up_when_its_key_comes() {
-    let scene = Scene::new("unread").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let matrix = scene.matrix(Encryption::Required);
     let hearing = Hearing::start(&matrix, &desk);
@@ -75,11 +76,11 @@ async fn what_cannot_be_decrypted_is_said_in_its_thread_and_taken_up_when_its_ke
     for device in devices.devices() {
         device.set_local_trust(LocalTrust::BlackListed).await.expect("it can be stored");
     }
-    let asked = ann.ask(&room, "nobody can read this").await;
     let bob = scene.person("bob").await;
     room.invite_user_by_id(bob.id()).await.expect("she may invite");
     bob.until("he is invited", |bob| bob.client.get_room(room.room_id()).is_some()).await;
     let his = bob.client.join_room_by_id(room.room_id()).await.expect("he is invited");
+    let asked = ann.ask(&room, "nobody can read this").await;
     let told = bob.sees(&his, "I could not decrypt a message of").await;
     assert!(told["content"]["body"].as_str().is_some_and(|body| body.contains(ann.id().as_str())), "{told}");
     assert_eq!(told["content"]["m.relates_to"]["event_id"], asked.as_str());
@@ -114,7 +115,7 @@ async fn begin(scene: &Scene, matrix: &Matrix, person: &Person) -> (SasVerificat
 
 #[tokio::test]
 async fn who_has_compared_keys_and_sent_the_code_is_believed() {
-    let scene = Scene::new("verify").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let matrix = scene.matrix(Encryption::Required);
     let hearing = Hearing::start(&matrix, &desk);
@@ -156,15 +157,60 @@ async fn who_has_compared_keys_and_sent_the_code_is_believed() {
 
 #[tokio::test]
 async fn a_strangers_keys_are_not_compared() {
-    let scene = Scene::new("stranger").await;
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let matrix = scene.matrix(Encryption::Required);
     let hearing = Hearing::start(&matrix, &desk);
     hears(&desk).await;
-    let eve = scene.person("stranger").await;
-    let bot = eve.client.encryption().request_user_identity(&scene.bot).await.expect("the server answers");
-    let request = bot.expect("the bot has an identity").request_verification().await.expect("it can be asked");
+    let (ann, eve) = (scene.person("ann").await, scene.person("stranger").await);
+    let room = ann.group(&scene.bot, true).await;
+    room.invite_user_by_id(eve.id()).await.expect("she may invite");
+    eve.until("she is invited", |eve| eve.client.get_room(room.room_id()).is_some()).await;
+    let hers = eve.client.join_room_by_id(room.room_id()).await.expect("she is invited");
+    eve.ask(&hers, "whatever").await;
+    desk.heard("whatever").await;
+    eve.client.encryption().request_user_identity(&scene.bot).await.expect("the server answers");
+    let devices = eve.client.encryption().get_user_devices(&scene.bot).await.expect("they can be read");
+    let device = devices.devices().next().expect("the bot has one");
+    // Not in a room: into one of hers, the bot would not come.
+    let request = device.request_verification().await.expect("it can be asked");
     eve.until("it is broken off", |_| request.is_cancelled()).await;
     assert_eq!(code(&matrix, &eve), None);
+    hearing.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_device_of_somebody_without_an_identity_is_believed_when_it_was_compared() {
+    let scene = Scene::new().await;
+    let desk = Desk::new();
+    let matrix = scene.matrix(Encryption::Required);
+    let hearing = Hearing::start(&matrix, &desk);
+    hears(&desk).await;
+    // A client that shares no code with the bot's, and knows nothing of identities.
+    let ann = scene.synapse.person(&unique("ann"));
+    let room = ann.room(&countersign_synapse::Room::direct().encrypted().with(scene.bot.as_str()));
+    ann.joined(&room, &[scene.bot.as_str()]);
+    ann.say(&room, &Say::new("before"));
+    assert_eq!(desk.heard("before").await.assurance, Assurance::Unsealed);
+    let comparison = ann.compare(scene.bot.as_str());
+    let user = UserId::parse(ann.user()).expect("it is an account");
+    let code = async {
+        loop {
+            match matrix.checks.code(&user) {
+                Some(code) => break code,
+                None => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let code = tokio::time::timeout(PATIENCE, code).await.expect("the bot shows a code");
+    ann.confirm(&comparison);
+    ann.say(&room, &Say::new(&format!("verify {code}")));
+    ann.compared(&comparison);
+    scene.synapse.wait_for(&room, |event| event.body().starts_with("Thank you")).await;
+    ann.say(&room, &Say::new("after"));
+    assert_eq!(desk.heard("after").await.assurance, Assurance::Sealed);
+    // Her other device was compared with nobody.
+    ann.another_device().say(&room, &Say::new("from elsewhere"));
+    assert_eq!(desk.heard("from elsewhere").await.assurance, Assurance::Unsealed);
     hearing.stop().await;
 }

@@ -2,6 +2,7 @@
 
 use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{CardChoice, Delivery};
+use countersign_synapse::Fault;
 use matrix_sdk::ruma::OwnedEventId;
 
 use super::*;
@@ -9,8 +10,8 @@ use super::*;
 const PLAN: &str = "4a3f00c19be2d7756018f2ab9c44e01d";
 
 /// A bot in a group that asked it something.
-async fn asked(tag: &str, encryption: Encryption) -> (Scene, Arc<Matrix>, Hearing, Person, Room, OwnedEventId) {
-    let scene = Scene::new(tag).await;
+async fn asked(encryption: Encryption) -> (Scene, Arc<Matrix>, Hearing, Person, Room, OwnedEventId) {
+    let scene = Scene::new().await;
     let desk = Desk::new();
     let matrix = scene.matrix(encryption);
     let hearing = Hearing::start(&matrix, &desk);
@@ -23,25 +24,45 @@ async fn asked(tag: &str, encryption: Encryption) -> (Scene, Arc<Matrix>, Hearin
 
 #[tokio::test]
 async fn an_answer_is_there_once_and_in_the_thread_of_its_question() {
-    let (scene, matrix, hearing, ann, room, asked) = asked("once", Encryption::Off).await;
+    let (scene, matrix, hearing, ann, room, asked) = asked(Encryption::Off).await;
     let message = outgoing(scene.thread(&room, asked.as_str()), "an <b>answer</b> for @room");
     let sent = send(&matrix, &message).await;
-    // The answer of the homeserver was lost, so that it is sent again.
+    // It may have come through, for all that is known, so that it is sent again.
     assert_eq!(send(&matrix, &message).await, sent);
+    // Another one is lost on its way back for sure.
     let next = Letter { id: "0198a7c2d4e57f3a9b1c2d3e4f506173", ..to(&message) };
+    scene.gate.fault(Fault::lost_reply().in_room(room.room_id().as_str()).times(1));
+    let lost = deliver::deliver(&matrix, next).await;
+    assert!(matches!(&lost, Delivery::Retryable(why) if why.starts_with("no answer")), "{lost:?}");
     let other = deliver::deliver(&matrix, next).await;
     assert!(matches!(&other, Delivery::Sent(other) if *other != sent), "{other:?}");
     ann.until("both are there", |ann| ann.bodies(&room).iter().filter(|body| body.contains("an <b>")).count() > 1)
         .await;
     let said = ann.sees(&room, "an <b>answer").await;
-    insta::assert_snapshot!(format!("{:#}", said["content"]).replace(asked.as_str(), "ASKED"), @"");
+    insta::assert_snapshot!(format!("{:#}", said["content"]).replace(asked.as_str(), "ASKED"), @r#"
+    {
+      "body": "an <b>answer</b> for @room",
+      "format": "org.matrix.custom.html",
+      "formatted_body": "an &lt;b&gt;answer&lt;/b&gt; for @room",
+      "m.mentions": {},
+      "m.relates_to": {
+        "event_id": "ASKED",
+        "is_falling_back": true,
+        "m.in_reply_to": {
+          "event_id": "ASKED"
+        },
+        "rel_type": "m.thread"
+      },
+      "msgtype": "m.text"
+    }
+    "#);
     assert_eq!(ann.bodies(&room).iter().filter(|body| body.contains("an <b>")).count(), 2);
     hearing.stop().await;
 }
 
 #[tokio::test]
 async fn a_card_bears_its_reactions_until_it_is_decided() {
-    let (scene, matrix, hearing, ann, room, asked) = asked("card", Encryption::Off).await;
+    let (scene, matrix, hearing, ann, room, asked) = asked(Encryption::Off).await;
     let mut card = outgoing(scene.thread(&room, asked.as_str()), "restart nginx");
     let (plan, digest) = (PlanId::parse(PLAN).expect("it is an id"), Digest::of(b"x"));
     card.blocks.push(Block::Card {
@@ -73,7 +94,7 @@ async fn a_card_bears_its_reactions_until_it_is_decided() {
 
 #[tokio::test]
 async fn the_reactions_of_a_card_from_before_a_restart_go_too() {
-    let (scene, matrix, hearing, ann, room, asked) = asked("restart", Encryption::Off).await;
+    let (scene, matrix, hearing, ann, room, asked) = asked(Encryption::Off).await;
     let mut question = outgoing(scene.thread(&room, asked.as_str()), "which one?");
     let choice = |label: &str| countersign_core::port::Choice { label: label.to_owned(), about: String::new() };
     let id = countersign_core::signal::QuestionId::new("q");
@@ -93,7 +114,7 @@ async fn the_reactions_of_a_card_from_before_a_restart_go_too() {
 
 #[tokio::test]
 async fn what_is_too_long_goes_as_a_file_that_only_the_room_can_read() {
-    let (scene, matrix, hearing, ann, room, asked) = asked("file", Encryption::Required).await;
+    let (scene, matrix, hearing, ann, room, asked) = asked(Encryption::Required).await;
     let log = (0..4000).map(|n| format!("{n} <served> & done in 12 ms")).collect::<Vec<_>>().join("\n");
     let mut message = outgoing(scene.thread(&room, asked.as_str()), "The log:");
     message.blocks.push(Block::Code { text: log.clone() });
@@ -112,18 +133,30 @@ async fn what_is_too_long_goes_as_a_file_that_only_the_room_can_read() {
 
 #[tokio::test]
 async fn what_cannot_be_delivered_is_told_by_its_kind() {
-    let (scene, matrix, hearing, ann, room, asked) = asked("kinds", Encryption::Off).await;
+    let (scene, matrix, hearing, ann, room, asked) = asked(Encryption::Off).await;
     let deliver = async |to: ThreadKey| format!("{:?}", deliver::deliver(&matrix, self::to(&outgoing(to, "x"))).await);
     let here = scene.thread(&room, asked.as_str());
     let foreign = deliver(ThreadKey { conversation: ConversationId::new("-100:4"), ..here.clone() }).await;
     let unknown = deliver(ThreadKey { conversation: ConversationId::new("!nowhere:localhost"), ..here.clone() }).await;
+    scene.gate.fault(Fault::too_many(1234).in_room(room.room_id().as_str()).times(1));
+    let limited = deliver(here.clone()).await;
+    scene.gate.fault(Fault::broken(502).in_room(room.room_id().as_str()).times(1));
+    let broken = deliver(here.clone()).await;
     let sealed = ann.group(&scene.bot, true).await;
     let sealed = deliver(scene.thread(&sealed, asked.as_str())).await;
     ann.client.get_room(room.room_id()).expect("it is hers").kick_user(&scene.bot, None).await.expect("she may");
     let kicked = deliver(here.clone()).await;
     let fresh = Matrix::timed(scene.options(Encryption::Off), QUICK).expect("the options are sound");
     let early = format!("{:?}", deliver::deliver(&fresh, to(&outgoing(here, "x"))).await);
-    let all = [foreign, unknown, sealed, kicked, early].join("\n");
-    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT").replace(room.room_id().as_str(), "ROOM"), @"");
+    let all = [foreign, unknown, limited, broken, sealed, kicked, early].join("\n");
+    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT").replace(room.room_id().as_str(), "ROOM"), @r#"
+    Permanent("it goes to a thread that is none of Matrix's")
+    Unauthorized("the bot is not in that room")
+    RetryAfter(1234)
+    Retryable("the homeserver answers 502: M_UNKNOWN, Internal server error")
+    Permanent("the room is encrypted, and `matrix.encryption` is `off`")
+    Unauthorized("the homeserver answers 403: M_FORBIDDEN, User BOT not in room ROOM")
+    Retryable("the bot is not logged in at its homeserver yet")
+    "#);
     hearing.stop().await;
 }

@@ -30,7 +30,7 @@ async fn run_once(scene: &Scene, encryption: Encryption) {
 
 #[tokio::test]
 async fn the_bot_is_one_device_for_good_and_nobody_else_reads_its_folder() {
-    let scene = Scene::new("device").await;
+    let scene = Scene::new().await;
     run_once(&scene, Encryption::Required).await;
     let first = device(&scene);
     run_once(&scene, Encryption::Required).await;
@@ -43,7 +43,7 @@ async fn the_bot_is_one_device_for_good_and_nobody_else_reads_its_folder() {
 
 #[tokio::test]
 async fn a_new_device_takes_the_identity_up_with_the_recovery_key_and_not_without() {
-    let scene = Scene::new("recovery").await;
+    let scene = Scene::new().await;
     run_once(&scene, Encryption::Required).await;
     let old = scene.folder.path().join("matrix");
     let key = std::fs::read_to_string(old.join("recovery-key")).expect("one was made");
@@ -70,7 +70,7 @@ async fn a_new_device_takes_the_identity_up_with_the_recovery_key_and_not_withou
 
 #[tokio::test]
 async fn what_does_not_fit_together_is_refused_with_the_fix() {
-    let scene = Scene::new("refused").await;
+    let scene = Scene::new().await;
     let folder = scene.folder.path().display().to_string();
     let options = || scene.options(Encryption::Off);
     let wrong = ended(Options { password: "wrong".to_owned(), ..options() }).await;
@@ -85,14 +85,19 @@ async fn what_does_not_fit_together_is_refused_with_the_fix() {
     let keyless = ended(options()).await;
     let all = [wrong, other, sessionless, keyless].join("\n");
     let (device, _) = device(&scene);
-    let all = all.replace(&folder, "DATA").replace(device.trim_matches('"'), "DEVICE").replace(&scene.url, "URL");
-    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT"), @"");
+    let all =
+        all.replace(&folder, "DATA").replace(device.trim_matches('"'), "DEVICE").replace(&scene.gate.url(), "URL");
+    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT"), @r"
+    BOT cannot log in at URL: the homeserver answers 403: M_FORBIDDEN, Invalid username or password. See that `matrix.user` and its password are right.
+    DATA/matrix holds the session of BOT, and `matrix.user` is @other:example.org. Give this bot a folder of its own.
+    DATA/matrix holds the keys of a device whose session is gone (session.json is not there). Put it back from a backup, or move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
+    DATA/matrix holds the session of the device DEVICE, and its keys are gone. Put the folder back from a backup, or move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
+    ");
 }
 
 #[tokio::test]
 async fn a_homeserver_that_cannot_be_reached_is_waited_for() {
-    let options =
-        |url: &str, folder: &TempDir| Options::new(url, "@bot:localhost", PASSWORD, folder.path().join("matrix"));
+    let options = |url: &str, folder: &TempDir| Options::new(url, "@bot:localhost", "x", folder.path().join("matrix"));
     let folder = tempfile::tempdir().expect("there is room");
     let desk = Desk::new();
     // Nobody listens on the port of discarding.
@@ -108,5 +113,8 @@ fn options_that_cannot_be_right_are_named() {
     let said = |homeserver: &str, user: &str| {
         Matrix::new(Options::new(homeserver, user, "x", "/nowhere".into())).err().unwrap_or_default()
     };
-    insta::assert_snapshot!([said("matrix.org", "@bot:example.org"), said("https://matrix.org", "bot")].join("\n"), @"");
+    insta::assert_snapshot!([said("matrix.org", "@bot:example.org"), said("https://matrix.org", "bot")].join("\n"), @r"
+    `matrix.org` is no address of a homeserver: it starts with https://
+    `bot` is no account on Matrix: it is named like @bot:example.org
+    ");
 }
