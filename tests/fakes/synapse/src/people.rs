@@ -160,6 +160,14 @@ impl Person {
         self.ask(json!({ "do": "display", "display": name }));
     }
 
+    /// Changes the display name in one room alone. The event.
+    pub fn is_called_in(&self, room: &str, name: &str) -> String {
+        let content = json!({ "membership": "join", "displayname": name });
+        let request =
+            json!({ "do": "state", "room": room, "kind": "m.room.member", "key": self.user, "content": content });
+        text(&self.ask(request), "event")
+    }
+
     /// Makes a room. People join by themselves, before long; see [`Person::joined`].
     pub fn room(&self, room: &Room) -> String {
         let Room { name, encrypted, direct, invite } = room;
@@ -189,7 +197,7 @@ impl Person {
 
     /// Sets a state of a room.
     pub fn set_state(&self, room: &str, kind: &str, content: &Value) -> String {
-        text(&self.ask(json!({ "do": "state", "room": room, "kind": kind, "content": content })), "event")
+        text(&self.ask(json!({ "do": "state", "room": room, "kind": kind, "key": "", "content": content })), "event")
     }
 
     /// Says something, encrypted where the room is. The event.

@@ -54,7 +54,8 @@ pub(super) async fn ac_03_nobody_countersigns_what_they_asked_for_themselves<C: 
     assert!(alone::<C>(&told) && told.text.contains("Somebody else has to countersign"), "{told:?}");
     let typed = format!("approve {}", card.plan);
     stage.reply(ANN, (stage.ops, card.message), &typed, "Somebody else has to countersign").await;
-    assert_eq!(refusals(&stage, ANN, "FORBIDDEN").await.len(), 1, "the same refusal within a minute is one row");
+    // The same refusal within a minute is one row, and a minute may end between the two.
+    assert!(matches!(refusals(&stage, ANN, "FORBIDDEN").await.len(), 1 | 2));
     stage.still_pending(&card).await;
 }
 
