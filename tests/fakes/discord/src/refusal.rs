@@ -13,7 +13,7 @@ pub(crate) struct Refusal {
     pub(crate) code: Option<u32>,
     pub(crate) message: String,
     /// The tree that names each wrong field.
-    errors: Option<Value>,
+    errors: Option<Box<Value>>,
     pub(crate) retry: Option<Retry>,
 }
 
@@ -64,7 +64,7 @@ impl Refusal {
             body["code"] = json!(code);
         }
         if let Some(errors) = &self.errors {
-            body["errors"] = errors.clone();
+            body["errors"] = errors.as_ref().clone();
         }
         if let Some(retry) = self.retry {
             body["retry_after"] = json!(retry.after.as_secs_f64());
@@ -103,7 +103,7 @@ impl Problems {
                 listed.push(json!({ "code": code, "message": why }));
             }
         }
-        Refusal { errors: Some(errors), ..Refusal::new(400, 50_035, "Invalid Form Body") }
+        Refusal { errors: Some(Box::new(errors)), ..Refusal::new(400, 50_035, "Invalid Form Body") }
     }
 }
 

@@ -22,7 +22,7 @@ const REPLY: u8 = 19;
 
 /// What stands under `data`.
 enum Data {
-    Draft(Draft),
+    Draft(Box<Draft>),
     Choices(Vec<Choice>),
     Modal(Modal),
 }
@@ -54,17 +54,17 @@ pub(super) fn answer(state: &mut State, form: &Form) -> Answer {
         (AnswerKind::Message, Data::Draft(draft)) => {
             draft.not_empty()?;
             let ephemeral = draft.is_ephemeral();
-            (Some(respond(state, &asked, draft, false)), ephemeral, Vec::new(), None)
+            (Some(respond(state, &asked, *draft, false)), ephemeral, Vec::new(), None)
         }
         (AnswerKind::Deferred, Data::Draft(draft)) => {
             let ephemeral = draft.is_ephemeral();
-            (Some(respond(state, &asked, draft, true)), ephemeral, Vec::new(), None)
+            (Some(respond(state, &asked, *draft, true)), ephemeral, Vec::new(), None)
         }
         (AnswerKind::Update, Data::Draft(draft)) => {
             let pressed = asked.message.and_then(|id| state.message(asked.channel, id)).cloned();
             let pressed = pressed.ok_or_else(Refusal::unknown_message)?;
             let ephemeral = pressed.ephemeral_for.is_some();
-            change(state, pressed, draft)?;
+            change(state, pressed, *draft)?;
             (asked.message, ephemeral, Vec::new(), None)
         }
         (AnswerKind::Choices, Data::Choices(choices)) => (None, false, choices, None),
@@ -87,7 +87,7 @@ fn read(form: &Form, fields: &Fields<'_>) -> (u64, Data) {
         if [4, 8, 9].contains(&number) {
             fields.wrong("data", "BASE_TYPE_REQUIRED", "This field is required");
         }
-        return (number, Data::Draft(Draft::default()));
+        return (number, Data::Draft(Box::default()));
     };
     let data = match number {
         8 => {
@@ -97,7 +97,7 @@ fn read(form: &Form, fields: &Fields<'_>) -> (u64, Data) {
         9 => Data::Modal(modal::read(&data)),
         _ => {
             data.only(&PARTS);
-            Data::Draft(Draft::read(form, &data))
+            Data::Draft(Box::new(Draft::read(form, &data)))
         }
     };
     (number, data)
