@@ -160,7 +160,7 @@ async fn what_comes_later_than_an_interaction_can_be_answered_is_an_ordinary_mes
     let command = stage.fake.command(user(ANN), stage.ops, "ask", &[("text", &words)]);
     let answer = stage.fake.callback_answer(&command).await;
     assert!(answer.text.starts_with("reading "), "how far it is, within the three seconds: {answer:?}");
-    stage.fake.advance(Duration::from_secs(16 * 60));
+    stage.fake.advance(Duration::from_mins(16));
     drop(process);
     let said = stage.said(stage.ops, "is gone, after").await;
     let said = stage.fake.message(stage.ops, number(said.id)).expect("it is there");
