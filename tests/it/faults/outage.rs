@@ -2,6 +2,7 @@
 //! that waited before goes on waiting; what becomes of what people do meanwhile is each platform's own.
 
 mod discord;
+mod matrix;
 mod telegram;
 
 use std::time::Duration;

@@ -49,9 +49,9 @@ struct Place {
 /// The bot's password; it says which log it must not be in.
 const PASSWORD: &str = "the bot's own 4c91e07d password";
 
-/// Everybody who was ever needed, at their devices.
-fn people() -> MutexGuard<'static, BTreeMap<i64, Person>> {
-    static PEOPLE: Mutex<BTreeMap<i64, Person>> = Mutex::new(BTreeMap::new());
+/// Everybody who was ever needed, at their devices: by the address of their homeserver and their number.
+fn people() -> MutexGuard<'static, BTreeMap<(String, i64), Person>> {
+    static PEOPLE: Mutex<BTreeMap<(String, i64), Person>> = Mutex::new(BTreeMap::new());
     lock(&PEOPLE)
 }
 
@@ -64,11 +64,33 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
         lock(&self.0.rooms).get(room).cloned().expect("invariant: it was made here")
     }
 
+    /// A team on a homeserver, with a bot of this name.
+    pub(crate) fn on(synapse: Synapse, bot: &str) -> Self {
+        let bot = synapse.account(bot, PASSWORD);
+        let (rooms, members, listens) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        Self(Arc::new(Inner { gate: synapse.gate(), synapse, bot, rooms, members, listens }))
+    }
+
+    /// The homeserver.
+    pub(crate) fn synapse(&self) -> &Synapse {
+        &self.0.synapse
+    }
+
+    /// What stands between the bot and the homeserver.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.0.gate
+    }
+
+    /// Somebody who is there already.
+    fn known(&self, id: i64) -> Person {
+        people().get(&(self.0.synapse.url(), id)).cloned().expect("invariant: they were made before")
+    }
+
     fn make(&self, owner: i64, members: Vec<i64>, room: Room, is_private: bool) -> usize {
-        let others = members.iter().filter(|id| **id != owner).map(|id| person(*id));
+        let others = members.iter().filter(|id| **id != owner).map(|id| self.known(*id));
         let room = others.fold(room, |room, other| room.with(other.user())).with(&self.0.bot);
         let room = if ENCRYPTED { room.encrypted() } else { room };
-        let id = person(owner).room(&room);
+        let id = self.known(owner).room(&room);
         let place = Place { id, owner, members, is_private };
         if self.0.listens.load(Ordering::Relaxed) {
             self.joined(&place);
@@ -83,7 +105,7 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
         let users: Vec<String> =
             place.members.iter().map(|id| Self::account(*id)).chain([self.0.bot.clone()]).collect();
         let users: Vec<&str> = users.iter().map(String::as_str).collect();
-        person(place.owner).joined(&place.id, &users);
+        self.known(place.owner).joined(&place.id, &users);
     }
 
     /// The id of the event with this number.
@@ -101,7 +123,7 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
 
     /// Reacts; who has done so already takes that back first.
     fn react(&self, who: i64, room: usize, message: i64, key: &str) -> String {
-        let (place, event, who) = (self.place(room), self.event(message), person(who));
+        let (place, event, who) = (self.place(room), self.event(message), self.known(who));
         if let Some(before) = self.reaction_of(who.user(), &place.id, &event, key) {
             self.0.synapse.number(&who.delete(&place.id, &before));
         }
@@ -132,11 +154,6 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
     }
 }
 
-/// Somebody who is there already.
-fn person(id: i64) -> Person {
-    people().get(&id).cloned().expect("invariant: they were made before")
-}
-
 /// Whether everything has come that belongs to a message: its reactions follow it, and go when it offers none any more.
 fn is_settled(shown: &Shown) -> bool {
     let offer = shown.text.lines().rev().take(2).find(|line| line.starts_with(OFFERS));
@@ -155,9 +172,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
     async fn open(_: Duration) -> Self {
         static BOTS: AtomicU32 = AtomicU32::new(1);
         let synapse = Synapse::shared();
-        let bot = synapse.account(&format!("bot{}", BOTS.fetch_add(1, Ordering::Relaxed)), PASSWORD);
-        let (rooms, members, listens) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        Self(Arc::new(Inner { gate: synapse.gate(), synapse, bot, rooms, members, listens }))
+        Self::on(synapse, &format!("bot{}", BOTS.fetch_add(1, Ordering::Relaxed)))
     }
 
     fn bot_token(&self) -> String {
@@ -194,7 +209,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
 
     fn person(&self, id: i64, name: &str) -> i64 {
         let mut people = people();
-        let person = people.entry(id).or_insert_with(|| {
+        let person = people.entry((self.0.synapse.url(), id)).or_insert_with(|| {
             let person = self.0.synapse.person(&format!("person{id}"));
             person.is_called(name);
             person
@@ -237,7 +252,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
             },
             None => Say::new(text),
         };
-        self.0.synapse.number(&person(who).say(&self.place(room).id, &said))
+        self.0.synapse.number(&self.known(who).say(&self.place(room).id, &said))
     }
 
     fn rewrite(&self, room: usize, message: i64, text: &str) {
@@ -278,7 +293,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
     }
 
     fn take_reaction(&self, who: i64, room: usize, message: i64, emoji: &str) {
-        let (place, who) = (self.place(room), person(who));
+        let (place, who) = (self.place(room), self.known(who));
         let reaction = self.reaction_of(who.user(), &place.id, &self.event(message), emoji);
         let reaction = reaction.expect("invariant: they have reacted");
         self.0.synapse.number(&who.delete(&place.id, &reaction));

@@ -135,7 +135,11 @@ impl<C: Chat> Stage<C> {
 
     /// The same, set up otherwise.
     pub(crate) async fn with(script: Script<'_>) -> Self {
-        let fake = C::open(LIMIT).await;
+        Self::among(C::open(LIMIT).await, script).await
+    }
+
+    /// The same, on a platform that was made before.
+    pub(crate) async fn among(fake: C, script: Script<'_>) -> Self {
         for (id, name) in [(ANN, "Ann"), (BOB, "Bob"), (CAROL, "Carol"), (TOM, "Tom"), (EVE, "Eve")] {
             fake.person(id, name);
         }
