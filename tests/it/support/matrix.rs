@@ -81,8 +81,23 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
         &self.0.gate
     }
 
+    /// The bot's account, in full.
+    pub(crate) fn bot(&self) -> &str {
+        &self.0.bot
+    }
+
+    /// A room, as its homeserver names it.
+    pub(crate) fn id_of(&self, room: usize) -> String {
+        self.place(room).id
+    }
+
+    /// What was said, by its number.
+    pub(crate) fn event_of(&self, message: i64) -> Seen {
+        self.0.synapse.numbered(message).expect("invariant: it was seen")
+    }
+
     /// Somebody who is there already.
-    fn known(&self, id: i64) -> Person {
+    pub(crate) fn known(&self, id: i64) -> Person {
         people().get(&(self.0.synapse.url(), id)).cloned().expect("invariant: they were made before")
     }
 

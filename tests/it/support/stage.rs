@@ -244,6 +244,20 @@ impl<C: Chat> Stage<C> {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
     }
 
+    /// Waits until the bot has written such a line to its standard error; all of it.
+    pub(crate) async fn logs(&self, line: &Regex) -> String {
+        let written = async {
+            loop {
+                let log = self.logged();
+                if line.is_match(&log) {
+                    return log;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(LIMIT, written).await.unwrap_or_else(|_| panic!("{line} is not in {}", self.logged()))
+    }
+
     /// The database file.
     pub(crate) fn database(&self) -> PathBuf {
         self.home.data().join("countersign.db")
@@ -314,7 +328,8 @@ impl<C: Chat> Stage<C> {
 
     /// Waits until everything that was said is stored as sent, so that a crash repeats none of it.
     pub(crate) async fn settled(&self) {
-        let sql = "SELECT id FROM outbox WHERE state IN ('pending', 'sending')";
+        let sql = "SELECT id FROM outbox WHERE state IN ('pending', 'sending') \
+                   UNION ALL SELECT plan FROM cards WHERE shown < version";
         let stored = async { while !database::rows(&self.database(), sql).await.is_empty() {} };
         timeout(LIMIT, stored).await.expect("what was said is stored as sent");
     }

@@ -281,7 +281,9 @@ class People:
         await device.until(lambda: sas.canceled or sas.state == SasState.key_received)
         if sas.canceled:
             raise Failed(f"the other side gave up: {sas.cancel_reason}")
-        return {"flow": flow, "emoji": [name for _, name in sas.get_emoji()]}
+        # nio 0.26 takes the positions of the emoji for the bytes that they are made of, and would show others.
+        positions = sas.established_sas.bytes(sas._extra_info).emoji_indices
+        return {"flow": flow, "emoji": [sas.emoji[position][1] for position in positions]}
 
     async def confirm(self, request: dict) -> dict:
         """Says that the emoji of this comparison are the same on both sides."""
