@@ -126,7 +126,7 @@ fn matrix(config: &Matrix, intents: &Intents, data: &Path) -> anyhow::Result<Opt
             crate::config::Encryption::Off => Encryption::Off,
         },
         recovery_key: config.recovery_key.as_ref().map(|key| key.expose().to_owned()),
-        limits: Limits { per_second: config.per_second, ..Limits::default() },
+        limits: Limits { per_second: config.per_second },
         commands: menu(intents).map(|(name, _)| name).collect(),
         ghosts: config.ghosts.iter().cloned().collect(),
         ..Options::new(homeserver, user, password.expose(), data.join("matrix"))

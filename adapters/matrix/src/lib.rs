@@ -6,6 +6,7 @@
 mod busy;
 mod deliver;
 mod edit;
+mod examine;
 mod facts;
 mod files;
 mod gap;
@@ -30,7 +31,9 @@ use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Editor, Ended, Ingress, Pace, Parcel};
+use countersign_core::port::{
+    Adapter, BoxFuture, Capabilities, Delivery, Editor, Ended, Finding, Ingress, Pace, Parcel,
+};
 use countersign_core::signal::{EventId, Platform, SignalId, ThreadKey};
 use matrix_sdk::Client;
 use matrix_sdk::ruma::{OwnedUserId, UserId};
@@ -221,6 +224,10 @@ impl Adapter for Matrix {
         let per_second = self.options.limits.per_second;
         let edit_every_ms = 1000_u64.checked_div(u64::from(per_second)).unwrap_or(0);
         Pace { per_second, room_per_second: 0, room_per_minute: 0, edit_every_ms }
+    }
+
+    fn examine(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(examine::examine(self))
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {

@@ -49,13 +49,18 @@ impl From<Error> for Halt {
 
 /// A session as it is kept.
 #[derive(Clone, Serialize, Deserialize)]
-struct Kept {
+pub(crate) struct Kept {
     user_id: OwnedUserId,
-    device_id: OwnedDeviceId,
-    access_token: String,
+    pub(crate) device_id: OwnedDeviceId,
+    pub(crate) access_token: String,
     /// The public key of the device; none until the store was opened for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<String>,
+}
+
+/// The session, as it is kept in this folder; none before the first login. Does file I/O.
+pub(crate) fn kept(store: &Path) -> std::io::Result<Option<Kept>> {
+    files::read(&store.join(SESSION))
 }
 
 /// Logs in, or takes the session up that is kept. `place` is up to where everything that was heard is taken: the SDK goes
@@ -64,7 +69,7 @@ pub(crate) async fn open(matrix: &Matrix, place: &Place) -> Result<Client, Halt>
     let Options { store, .. } = &matrix.options;
     files::folder(store).map_err(|error| unwritable(store, &error))?;
     let path = store.join(SESSION);
-    let kept: Option<Kept> = files::read(&path).map_err(|error| {
+    let kept = kept(store).map_err(|error| {
         Halt::Refused(format!("{} cannot be read: {error}. Mend it, or {}", path.display(), anew(store)))
     })?;
     let kept = match kept {
@@ -99,7 +104,7 @@ pub(crate) async fn open(matrix: &Matrix, place: &Place) -> Result<Client, Halt>
 /// Logs the same device in again, where its token alone has ended.
 pub(crate) async fn renew(matrix: &Matrix) -> Result<(), Halt> {
     let path = matrix.options.store.join(SESSION);
-    let kept: Option<Kept> = files::read(&path).map_err(|error| unwritable(&matrix.options.store, &error))?;
+    let kept = kept(&matrix.options.store).map_err(|error| unwritable(&matrix.options.store, &error))?;
     let Some(kept) = kept else { return Ok(()) };
     let renewed = log_in(matrix, Some(kept.device_id.clone())).await?;
     let kept = Kept { access_token: renewed.access_token, ..kept };
@@ -230,6 +235,11 @@ fn anew(store: &Path) -> String {
         "move {} away and start again: the bot becomes a new device, and has to be verified again.",
         store.display()
     )
+}
+
+/// The same as a sentence of its own.
+pub(crate) fn begin_anew(store: &Path) -> String {
+    format!("M{}", anew(store).trim_start_matches('m'))
 }
 
 /// What to do where the homeserver no longer knows the device.

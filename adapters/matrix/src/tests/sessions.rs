@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use countersign_core::port::{Condition, Ended};
+use countersign_core::port::{Condition, Ended, Finding};
 
 use super::*;
 
@@ -117,4 +117,58 @@ fn options_that_cannot_be_right_are_named() {
     `matrix.org` is no address of a homeserver: it starts with https://
     `bot` is no account on Matrix: it is named like @bot:example.org
     ");
+}
+
+/// What is found, a line each, with the fix behind it.
+async fn examined(scene: &Scene, options: Options) -> String {
+    let findings = examine::examine(&made(options)).await;
+    let lines = findings.into_iter().map(|Finding { found, fix }| match fix {
+        None => format!("fine: {found}"),
+        Some(fix) => format!("wrong: {found}. {fix}"),
+    });
+    let folder = scene.folder.path().display().to_string();
+    let all = lines.collect::<Vec<_>>().join("\n").replace(&folder, "DATA").replace(&scene.gate.url(), "URL");
+    all.replace(scene.bot.as_str(), "BOT")
+}
+
+#[tokio::test]
+async fn what_a_newcomer_may_have_missed_is_found() {
+    let scene = Scene::new().await;
+    let nowhere = Options { homeserver: "http://127.0.0.1:9".to_owned(), ..scene.options(Encryption::Required) };
+    let unreachable = examined(&scene, nowhere).await;
+    assert!(unreachable.starts_with("wrong: http://127.0.0.1:9 cannot be reached: "), "{unreachable}");
+    let first = examined(&scene, scene.options(Encryption::Required)).await;
+    let desk = Desk::new();
+    let matrix = scene.matrix(Encryption::Required);
+    let hearing = Hearing::start(&matrix, &desk);
+    let ann = scene.person("ann").await;
+    ann.group(&scene.bot, true).await;
+    let fine = examined(&scene, scene.options(Encryption::Required)).await;
+    let plain = ann.group(&scene.bot, false).await;
+    let unfit = examined(&scene, scene.options(Encryption::Required)).await;
+    hearing.stop().await;
+    let session = matrix.client().expect("it is connected");
+    session.matrix_auth().logout().await.expect("it is logged in");
+    let gone = examined(&scene, scene.options(Encryption::Required)).await;
+    let unfit = unfit.lines().last().unwrap_or_default().replace(plain.room_id().as_str(), "ROOM");
+    let (device, _) = device(&scene);
+    let all = [first, fine, unfit, gone].join("\n\n").replace(device.trim_matches('"'), "DEVICE");
+    insta::assert_snapshot!(all, @r"
+    fine: URL is a homeserver
+    fine: it lets accounts in by password, which the bot uses at its first start
+
+    fine: URL is a homeserver
+    fine: the bot is BOT on its device DEVICE
+    fine: its device is signed by its identity
+    fine: its identity can be recovered with its key
+    fine: rooms that it is in: 1, and it may talk in all of them
+
+    wrong: 1 of its 2 rooms are not encrypted: ROOM. Turn encryption on in their settings, or take the bot out of them.
+
+    fine: URL is a homeserver
+    wrong: the homeserver does not know the bot's device DEVICE any more. Move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
+    ");
+    // The bot itself says the same when it is started.
+    let why = ended(scene.options(Encryption::Required)).await;
+    assert!(why.starts_with("the homeserver has logged this device of "), "{why}");
 }
