@@ -89,7 +89,7 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 15] = [
         "dependencies",
         &["countersign-core", "futures", "matrix-sdk", "serde", "serde_json", "tokio", "tracing", "unicode-width"],
     ),
-    ("adapters/matrix", "dev-dependencies", &["insta", "proptest", "tempfile", "tokio"]),
+    ("adapters/matrix", "dev-dependencies", &["countersign-synapse", "insta", "proptest", "tempfile", "tokio"]),
     (
         "adapters/telegram",
         "dependencies",
