@@ -289,16 +289,16 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
         self.react(who, room, message, data)
     }
 
-    /// The first thing that the bot says, or puts right, after a reaction.
+    /// The first thing that the bot says after a reaction, progress aside. What it puts right may be about something before it.
     async fn told(&self, press: &str) -> Told {
         let after = self.0.synapse.number(press);
         let room = self.0.synapse.numbered(after).expect("invariant: it was seen").room;
         let is_answer = |seen: &Seen| {
-            seen.sender == self.0.bot && seen.kind == "m.room.message" && self.0.synapse.number(&seen.event) > after
+            let says = seen.is_message() && seen.message_type() == "m.text";
+            seen.sender == self.0.bot && says && self.0.synapse.number(&seen.event) > after
         };
         let told = self.0.synapse.wait_for(&room, is_answer).await;
-        let new = told.content["m.new_content"]["body"].as_str();
-        Told { text: new.unwrap_or(told.body()).to_owned(), alone: false }
+        Told { text: told.body().to_owned(), alone: false }
     }
 
     fn let_react(&self, _: usize) {}
