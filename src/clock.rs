@@ -43,7 +43,7 @@ pub fn wall_now() -> Wall {
 /// A fresh id that sorts by time: 12 hexadecimal digits of milliseconds, 20 of randomness.
 pub fn fresh_id() -> String {
     let random: [u8; 10] = random_bytes();
-    random.iter().fold(format!("{:012x}", wall_now().0), |id, byte| id + &format!("{byte:02x}"))
+    random.iter().fold(format!("{:012x}", wall_now().0), |id, byte| id + format!("{byte:02x}").as_str())
 }
 
 /// Bytes from the operating system's randomness. Without it no id is safe, so that the process ends instead.

@@ -205,7 +205,7 @@ impl Permit {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |text, byte| text + &format!("{byte:02x}"))
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |text, byte| text + format!("{byte:02x}").as_str())
 }
 
 /// Exactly as many bytes as there must be, written in lower case as [`hex`] writes them.

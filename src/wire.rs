@@ -8,7 +8,7 @@ use countersign_core::route::Intents;
 use countersign_core::signal::{ActorId, Platform};
 
 use crate::access::OsUser;
-use crate::config::{Config, Discord, Telegram};
+use crate::config::{Config, Discord, Matrix, Telegram};
 
 /// What the console is told of the process it runs in.
 pub struct ConsoleWiring<'a> {
@@ -44,7 +44,7 @@ pub struct Wired {
 
 /// Whether the console is what runs: no platform is configured.
 pub fn talks_here(config: &Config) -> bool {
-    !config.discord.is_on() && config.telegram.token.is_none()
+    !config.discord.is_on() && !config.matrix.is_on() && config.telegram.token.is_none()
 }
 
 /// Makes the platforms of this run: every one that is configured, else the console, on this machine. Platform roles are
@@ -55,15 +55,27 @@ pub fn wire(
     platform_roles: impl Fn(&str) -> bool,
     wiring: ConsoleWiring<'_>,
 ) -> anyhow::Result<Wired> {
-    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
-    adapters.extend(discord(&config.discord, intents)?);
-    adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
+    let adapters = platforms(config, intents, platform_roles, wiring.data)?;
     if adapters.is_empty() {
         return console(wiring);
     }
     let names: Vec<String> = adapters.iter().map(|adapter| adapter.platform().to_string()).collect();
     let banner = banner(&wiring, &format!(", on {}. Ctrl-C stops it.", names.join(", ")));
     Ok(Wired { adapters, console_owner: None, interrupt_is_taken: false, banner: Some(banner) })
+}
+
+/// The chat platforms that are configured, as in [`wire`]; none where the console is what runs. No I/O.
+pub fn platforms(
+    config: &Config,
+    intents: &Intents,
+    platform_roles: impl Fn(&str) -> bool,
+    data: &Path,
+) -> anyhow::Result<Vec<Arc<dyn Adapter>>> {
+    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
+    adapters.extend(discord(&config.discord, intents)?);
+    adapters.extend(matrix(&config.matrix, intents, data)?);
+    adapters.extend(telegram(&config.telegram, intents, platform_roles("telegram"))?);
+    Ok(adapters)
 }
 
 /// What is said at the start: what runs where and, in `rest`, how to go on; then the audit trail's head, and what an earlier
@@ -97,10 +109,36 @@ fn discord(config: &Discord, intents: &Intents) -> anyhow::Result<Option<Arc<dyn
 
 /// The configuration refuses a token in a build like this one.
 #[cfg(not(feature = "discord"))]
-fn discord(config: &Discord, _: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
-    if config.is_on() {
-        anyhow::bail!("this build has no Discord; build with --features discord");
-    }
+#[expect(clippy::unnecessary_wraps, reason = "a build with Discord can fail to make it")]
+fn discord(_: &Discord, _: &Intents) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    Ok(None)
+}
+
+#[cfg(feature = "matrix")]
+fn matrix(config: &Matrix, intents: &Intents, data: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
+    use countersign_matrix::{Encryption, Limits, Matrix, Options};
+    let (Some(password), Some(homeserver), Some(user)) = (&config.password, &config.homeserver, &config.user) else {
+        return Ok(None);
+    };
+    let options = Options {
+        encryption: match config.encryption {
+            crate::config::Encryption::Required => Encryption::Required,
+            crate::config::Encryption::Off => Encryption::Off,
+        },
+        recovery_key: config.recovery_key.as_ref().map(|key| key.expose().to_owned()),
+        limits: Limits { per_second: config.per_second, ..Limits::default() },
+        commands: menu(intents).map(|(name, _)| name).collect(),
+        ghosts: config.ghosts.iter().cloned().collect(),
+        ..Options::new(homeserver, user, password.expose(), data.join("matrix"))
+    };
+    let adapter = Matrix::new(options).map_err(|problem| anyhow::anyhow!("[matrix]: {problem}"))?;
+    Ok(Some(Arc::new(adapter)))
+}
+
+/// The configuration refuses a password in a build like this one.
+#[cfg(not(feature = "matrix"))]
+#[expect(clippy::unnecessary_wraps, reason = "a build with Matrix can fail to make it")]
+fn matrix(_: &Matrix, _: &Intents, _: &Path) -> anyhow::Result<Option<Arc<dyn Adapter>>> {
     Ok(None)
 }
 
@@ -133,7 +171,7 @@ fn telegram(_: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn
 
 /// What a platform suggests to whoever types a slash: what can be asked without any argument, by its first example, with `_`
 /// for a space. Telegram and Discord take 100 commands of 32 characters, Telegram with 256 characters about each.
-#[cfg(any(feature = "discord", feature = "telegram"))]
+#[cfg(any(feature = "discord", feature = "matrix", feature = "telegram"))]
 fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     let named = intents.iter().filter_map(|intent| {
         let asked = intent.in_short().filter(|asked| asked.len() <= 32)?;
@@ -142,9 +180,9 @@ fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     named.take(100)
 }
 
+/// The console alone, whatever is configured; a build without one has none to give. No I/O.
 #[cfg(feature = "console")]
-#[expect(clippy::unnecessary_wraps, reason = "a build without a console has none to give")]
-fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+pub fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     use countersign_console::{Console, Options};
     let banner = banner(&wiring, ". Ask about this machine; `help` lists what I understand, `quit` leaves.");
     let adapter = Console::new(Options {
@@ -164,7 +202,7 @@ fn console(wiring: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
 
 /// A build without any platform has nobody to talk to.
 #[cfg(not(feature = "console"))]
-fn console(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
+pub fn console(_: ConsoleWiring<'_>) -> anyhow::Result<Wired> {
     anyhow::bail!(
         "no platform is configured, and this build has no console: set a platform's token, or build with --features console"
     )

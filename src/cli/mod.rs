@@ -2,6 +2,7 @@
 
 mod audit;
 mod classify;
+mod doctor;
 mod policy;
 mod replay;
 mod run;
@@ -27,11 +28,11 @@ const INTERNAL: u8 = 3;
 /// A chat-ops bot: a model or a rule proposes, the team countersigns, deterministic code decides and executes.
 ///
 #[cfg_attr(
-    feature = "telegram",
-    doc = "Without a subcommand it runs. With a bot's token (`COUNTERSIGN_TELEGRAM__TOKEN`) it talks on Telegram; without one it"
+    any(feature = "discord", feature = "matrix", feature = "telegram"),
+    doc = "Without a subcommand it runs: on each chat platform of which it has the credential (see config/reference.toml), else it"
 )]
 #[cfg_attr(
-    not(feature = "telegram"),
+    not(any(feature = "discord", feature = "matrix", feature = "telegram")),
     doc = "Without a subcommand it runs. This build has no chat platform, so that it"
 )]
 /// talks here: type a question about this machine, or pipe questions in, one a line.
@@ -78,6 +79,9 @@ enum Command {
         #[command(subcommand)]
         command: policy::PolicyCommand,
     },
+    /// Look whether everything is in order before the bot runs: the configuration, who may what, and each platform, with a
+    /// fix for whatever is not
+    Doctor,
     /// Ask the policies who may do something: `who can decide high on host:web-1`
     Who {
         /// What, as in the console: `can write on production`
@@ -143,6 +147,15 @@ pub(crate) enum SpokeName {
     Host,
 }
 
+/// Where it talks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Talks {
+    /// On every platform that is configured, else here.
+    WhereConfigured,
+    /// In this terminal or pipe.
+    Here,
+}
+
 /// An error with the exit code it leads to.
 pub(crate) enum Failed {
     /// What was asked about is not fine: a sentence for people.
@@ -165,11 +178,13 @@ pub fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        None | Some(Command::Console) => run::run(&cli.run),
+        None => run::run(&cli.run, Talks::WhereConfigured),
+        Some(Command::Console) => run::run(&cli.run, Talks::Here),
         Some(Command::Replay { file }) => replay::run(&cli.run, &file),
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
         Some(Command::Policy { command }) => policy::run(&cli.run, &command),
+        Some(Command::Doctor) => doctor::run(&cli.run),
         Some(Command::Who { words }) => policy::who(&cli.run, &words),
         #[cfg(feature = "host")]
         Some(Command::Spoke { name, keep_out, commands }) => spoke::serve(name, keep_out, commands.as_deref()),

@@ -99,7 +99,7 @@ fn sound(sources: &Sources, checked: &Checked) -> String {
     if sources.file.is_some() { sound } else { format!("{sound}\n{HOW_TO_BEGIN}") }
 }
 
-fn print(text: &str) -> Result<(), Failed> {
+pub(super) fn print(text: &str) -> Result<(), Failed> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Internal(error.into())),
         Ok(()) | Err(_) => Ok(()),

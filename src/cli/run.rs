@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::policy::HOW_TO_BEGIN;
 use super::setup::{Setup, access_sources};
-use super::{Failed, RunArgs};
+use super::{Failed, RunArgs, Talks};
 use crate::access::{Access, LiveAccess, OsUser, Owner, Sources};
 use crate::clock::fresh_id;
 use crate::config::{Config, DataLock, lock_data_dir};
@@ -22,7 +22,7 @@ use crate::replay::{Header, Recorder};
 use crate::store::{PlansLeft, Store};
 use crate::telemetry;
 use crate::tools::{SpokeConfig, SpokeHealth, SpokeState, Spokes};
-use crate::wire::{ConsoleWiring, Wired, talks_here, wire};
+use crate::wire::{ConsoleWiring, Wired, console as console_alone, talks_here, wire};
 
 /// How long a tool server may take to start.
 const SPOKE_START_LIMIT: Duration = Duration::from_secs(10);
@@ -39,18 +39,18 @@ struct Prepared {
 }
 
 /// Runs until the input is over or somebody asks to stop.
-pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
-    let prepared = prepare(args).map_err(Failed::Usage)?;
+pub(super) fn run(args: &RunArgs, talks: Talks) -> Result<(), Failed> {
+    let prepared = prepare(args, talks).map_err(Failed::Usage)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
-    let done = runtime.block_on(start(args, prepared));
+    let done = runtime.block_on(start(args, talks, prepared));
     // The console's reader may still wait for a key; nobody waits for it.
     runtime.shutdown_background();
     done
 }
 
-fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
-    let setup = Setup::read(args, talks_here)?;
+fn prepare(args: &RunArgs, talks: Talks) -> anyhow::Result<Prepared> {
+    let setup = Setup::read(args, |config| talks == Talks::Here || talks_here(config))?;
     // Read here only to be refused here: before anything is made.
     let role_platforms = access_sources(&setup.config, &setup.registry).access(None)?.platforms_with_roles();
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
@@ -59,7 +59,7 @@ fn prepare(args: &RunArgs) -> anyhow::Result<Prepared> {
     Ok(Prepared { setup, lock, spokes, user, machine: machine_name(), role_platforms })
 }
 
-async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
+async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), Failed> {
     let url =
         prepared.setup.config.store.database_url(prepared.lock.dir()).map_err(|error| Failed::Usage(error.into()))?;
     // Before the database is made: an address that is taken is to leave nothing behind.
@@ -78,7 +78,11 @@ async fn start(args: &RunArgs, prepared: Prepared) -> Result<(), Failed> {
         data: prepared.lock.dir(),
         session: fresh_id(),
     };
-    let wired = wire(&prepared.setup.config, &prepared.setup.intents, has_roles, console).map_err(Failed::Usage)?;
+    let wired = match talks {
+        Talks::Here => console_alone(console),
+        Talks::WhereConfigured => wire(&prepared.setup.config, &prepared.setup.intents, has_roles, console),
+    };
+    let wired = wired.map_err(Failed::Usage)?;
     if let Some(banner) = &wired.banner {
         super::say(banner);
     }

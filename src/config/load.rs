@@ -131,6 +131,11 @@ impl Sources {
         let discord = &mut config.discord;
         self.choose_secret("discord.token", &mut discord.token, &mut discord.token_file)?;
         self.is_out_of_sight("discord.token", discord.token.is_some().then_some("is a secret"))?;
+        let matrix = &mut config.matrix;
+        self.choose_secret("matrix.password", &mut matrix.password, &mut matrix.password_file)?;
+        self.choose_secret("matrix.recovery_key", &mut matrix.recovery_key, &mut matrix.recovery_key_file)?;
+        self.is_out_of_sight("matrix.password", matrix.password.is_some().then_some("is a secret"))?;
+        self.is_out_of_sight("matrix.recovery_key", matrix.recovery_key.is_some().then_some("is a secret"))?;
         let telegram = &mut config.telegram;
         self.choose_secret("telegram.token", &mut telegram.token, &mut telegram.token_file)?;
         self.is_out_of_sight("telegram.token", telegram.token.is_some().then_some("is a secret"))

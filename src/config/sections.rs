@@ -13,6 +13,7 @@ use super::data;
 use super::database;
 use super::discord::Discord;
 use super::error::{ConfigError, Problem};
+use super::matrix::Matrix;
 use super::rates::Rates;
 use super::secret::Secret;
 use super::telegram::Telegram;
@@ -46,6 +47,8 @@ pub struct Config {
     pub access: Access,
     /// The bot's account on Discord.
     pub discord: Discord,
+    /// The bot's account on Matrix.
+    pub matrix: Matrix,
     /// The bot's account on Telegram.
     pub telegram: Telegram,
 }
@@ -65,6 +68,7 @@ impl Default for Config {
             tools: Tools::default(),
             access: Access::default(),
             discord: Discord::default(),
+            matrix: Matrix::default(),
             telegram: Telegram::default(),
         };
         config.add_built_in_spokes();
@@ -89,6 +93,7 @@ impl Config {
         self.rates.validate()?;
         self.budget.budgets()?;
         self.discord.validate(cfg!(feature = "discord"))?;
+        self.matrix.validate(cfg!(feature = "matrix"))?;
         self.telegram.validate(cfg!(feature = "telegram"))?;
         self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
     }
@@ -109,6 +114,8 @@ impl Config {
             ("access.file", self.access.file.as_mut()),
             ("access.policies", self.access.policies.as_mut()),
             ("discord.token_file", self.discord.token_file.as_mut()),
+            ("matrix.password_file", self.matrix.password_file.as_mut()),
+            ("matrix.recovery_key_file", self.matrix.recovery_key_file.as_mut()),
             ("telegram.token_file", self.telegram.token_file.as_mut()),
         ]
         .into_iter()
@@ -118,7 +125,8 @@ impl Config {
     /// Every secret in it, whole, in parts and as other texts write it: what the mask has to know.
     pub fn secrets(&self) -> Vec<String> {
         let database = self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default();
-        let tokens = [&self.discord.token, &self.telegram.token];
+        let (discord, matrix, telegram) = (&self.discord, &self.matrix, &self.telegram);
+        let tokens = [&discord.token, &matrix.password, &matrix.recovery_key, &telegram.token];
         let tokens = tokens.into_iter().flatten().map(|token| token.expose().to_owned());
         database.into_iter().chain(tokens).collect()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context;
-use countersign_core::port::{Admission, Asked, BoxFuture, Condition, Ingress, Suggestion, Touch};
+use countersign_core::port::{Admission, Asked, Asker, BoxFuture, Condition, Ingress, Right, Suggestion, Touch};
 use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
@@ -54,6 +54,11 @@ impl Ingress for Entrance {
     fn open_work(&self) -> BoxFuture<'_, Result<Vec<EventId>, String>> {
         let events = self.engine.store.events_of_open_work(&self.platform);
         Box::pin(async move { events.await.map_err(|error| format!("{error:#}", error = anyhow::Error::from(error))) })
+    }
+
+    fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
+        let rights = self.engine.world.rights.at_this_moment();
+        rights.as_deref().unwrap_or(self.engine.world.rights.as_ref()).may(asker, right)
     }
 
     fn suggest(&self, asked: &Asked) -> Vec<Suggestion> {

@@ -88,7 +88,7 @@ fn pick(message: &Outgoing, place: u32) -> Option<Payload> {
 /// The decision that a message's card was given; none where it holds no card, or not this choice.
 fn decision(message: &Outgoing, choice: CardChoice) -> Option<Payload> {
     message.blocks.iter().find_map(|block| match block {
-        Block::Card { plan, digest, choices } if choices.contains(&choice) => {
+        Block::Card { plan, digest, choices, .. } if choices.contains(&choice) => {
             let (plan, digest) = (plan.clone(), digest.clone());
             Some(Payload::Decision { plan, digest, choice, reason: String::new() })
         }
@@ -122,7 +122,7 @@ fn signal_of(touch: Touch, thread: ThreadKey, payload: Payload) -> Signal {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::approval::{Digest, PlanId};
+    use countersign_core::approval::{Digest, PlanId, Risk};
     use countersign_core::port::{Choice, Claim, Lane, Mark, Visibility};
     use countersign_core::signal::QuestionId;
     use countersign_core::testkit::thread_key;
@@ -144,7 +144,7 @@ mod tests {
 
     fn card(choices: &[CardChoice]) -> Outgoing {
         let (plan, digest) = (PlanId::from_random(7), Digest::of(b"card"));
-        with(Block::Card { plan, digest, choices: choices.to_vec() })
+        with(Block::Card { plan, digest, risk: Risk::Medium, choices: choices.to_vec() })
     }
 
     #[test]

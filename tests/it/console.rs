@@ -141,17 +141,18 @@ fn two_threads_share_nothing_and_an_event_is_answered_once() {
         Answer { messages }.text()
     };
     let ask = |event: &str, text: &str| json!({"event": event, "text": text}).to_string() + "\n";
-    let first = run("a", &(ask("e1", "process dozer") + &ask("e1", "process dozer") + &ask("e2", "show it in detail")));
+    let first =
+        run("a", &[ask("e1", "process dozer"), ask("e1", "process dozer"), ask("e2", "show it in detail")].concat());
     assert_eq!(kinds(&first).iter().filter(|kind| *kind == "duplicate").count(), 1, "{first:?}");
     assert_eq!(kinds(&first).iter().filter(|kind| *kind == "answered").count(), 2, "{first:?}");
     assert!(text(&first).contains("“it” is dozer"), "{first:?}");
 
-    let second = run("b", &(ask("e3", "show it in detail") + &ask("e4", "what do you know about dozer")));
+    let second = run("b", &[ask("e3", "show it in detail"), ask("e4", "what do you know about dozer")].concat());
     assert!(text(&second).starts_with("I do not know what “it” is"), "{second:?}");
     assert!(text(&second).contains("dozer: nothing in this thread is called so."), "{second:?}");
 
     // A script that was cut off repeats its lines: also another process does not answer them again.
-    let repeated = run("a", &(ask("e1", "process dozer") + &ask("e5", "status")));
+    let repeated = run("a", &[ask("e1", "process dozer"), ask("e5", "status")].concat());
     assert_eq!(kinds(&repeated), ["duplicate", "accepted", "message", "answered"]);
 }
 
@@ -162,7 +163,7 @@ fn more_lines_at_once_than_a_queue_holds_are_all_answered_in_order() {
     let mut lines = format!("wait 1 s until process {} is gone\n", waited_for.pid());
     let names: Vec<_> = (0..150).map(|n| format!("line{n}")).collect();
     for name in &names {
-        lines += &json!({"event": name, "text": format!("what do you know about {name}")}).to_string();
+        lines.push_str(&json!({"event": name, "text": format!("what do you know about {name}")}).to_string());
         lines.push('\n');
     }
     let done = finish(home.bot().arg("--json"), lines.as_bytes());

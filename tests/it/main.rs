@@ -9,6 +9,8 @@ mod compile;
 mod conformance;
 mod console;
 #[cfg(feature = "full")]
+mod doctor;
+#[cfg(feature = "full")]
 mod faults;
 mod kill;
 mod limits;

@@ -114,7 +114,7 @@ async fn no_sink_shows_a_secret(format: &str) {
     for question in &questions {
         let answer = bot.ask(question).text();
         assert_eq!(seen_in(&answer), Vec::<&str>::new(), "{question}: {answer}");
-        said += &answer;
+        said.push_str(&answer);
     }
     for masked in ["[masked: password]", "[masked: key]", "[masked: private key]", "[masked: token]"] {
         assert!(said.contains(masked), "{masked} was not there to be seen: {said}");

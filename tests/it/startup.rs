@@ -195,6 +195,18 @@ fn lines_end_clean(text: &str) -> String {
 }
 
 #[test]
+#[cfg(feature = "telegram")]
+fn the_console_is_here_also_where_a_platform_is_configured() {
+    let home = Home::new();
+    // Nobody listens there; a bot that went there would say so and never answer.
+    let token = ("COUNTERSIGN_TELEGRAM__TOKEN", "123456:a-token-of-nobody");
+    let mut command = home.command();
+    command.env(token.0, token.1).env("COUNTERSIGN_TELEGRAM__API_URL", "http://127.0.0.1:1").arg("console");
+    let done = finish(&mut command, b"ping here\n");
+    assert!(done.status.success() && done.out.contains("> ping here"), "{done:?}");
+}
+
+#[test]
 fn help_and_version_are_no_errors() {
     let home = Home::new();
     let out = |args: &[&str]| {
@@ -204,12 +216,13 @@ fn help_and_version_are_no_errors() {
     };
     assert_eq!(out(&["--version"]), format!("countersign {}\n", env!("CARGO_PKG_VERSION")));
     let help = lines_end_clean(&out(&["--help"]));
-    let where_it_talks = if cfg!(feature = "telegram") {
-        "With a bot's token (`COUNTERSIGN_TELEGRAM__TOKEN`) it talks on Telegram; without one it talks here"
+    let talks = if cfg!(any(feature = "discord", feature = "matrix", feature = "telegram")) {
+        " It runs on each chat platform of which it has the credential (see config/reference.toml), else it talks here"
     } else {
-        "This build has no chat platform, so that it talks here"
+        " This build has no chat platform, so that it talks here"
     };
-    insta::assert_snapshot!(help.replace(where_it_talks, "(where it talks)"), @"
+    let help = help.replace(": on each chat", ". It runs on each chat").replace(talks, " (where it talks)");
+    insta::assert_snapshot!(help, @"
     A chat-ops bot: a model or a rule proposes, the team countersigns, deterministic code decides and executes.
 
     Without a subcommand it runs. (where it talks): type a question about this machine, or pipe questions in, one a line.
@@ -220,6 +233,7 @@ fn help_and_version_are_no_errors() {
       console   Talk here, in this terminal or pipe, even where a platform is configured
       audit     Prove the audit trail, or write it out; also while a bot runs on the same data
       policy    Check the policies, the access file and the tables of expected decisions
+      doctor    Look whether everything is in order before the bot runs: the configuration, who may what, and each platform, with a fix for whatever is not
       who       Ask the policies who may do something: `who can decide high on host:web-1`
       classify  Say what commands can do: one command a line on standard input, one answer a line; runs nothing
       replay    Play a recording through the real engine and print every decision as JSON lines; runs no tool

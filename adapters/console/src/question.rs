@@ -22,7 +22,7 @@ pub(crate) fn asked_in(message: &Outgoing) -> Option<Asked> {
             let choices = u32::try_from(choices.len()).unwrap_or(u32::MAX);
             Some(Asked::Question { question: question.clone(), choices })
         }
-        Block::Card { plan, digest, choices } => {
+        Block::Card { plan, digest, choices, .. } => {
             Some(Asked::Card(Shown { plan: plan.clone(), digest: digest.clone(), choices: choices.clone() }))
         }
         Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,

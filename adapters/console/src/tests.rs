@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::os::unix::net::UnixStream;
 
-use countersign_core::approval::{Digest, PlanId};
+use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{Admission, Block, CardChoice, Choice, Claim, Condition, Lane, Mark, Touch, Visibility};
 use countersign_core::signal::QuestionId;
 use futures::FutureExt as _;
@@ -133,7 +133,7 @@ fn outgoing(signal: &Signal, mark: Mark, blocks: Vec<Block>) -> Outgoing {
 /// A card of the plan with this number.
 fn card(signal: &Signal, number: u128) -> Outgoing {
     let choices = vec![CardChoice::Approve, CardChoice::Deny];
-    let block = Block::Card { plan: PlanId::from_random(number), digest: digest(number), choices };
+    let block = Block::Card { plan: PlanId::from_random(number), digest: digest(number), risk: Risk::Medium, choices };
     outgoing(signal, Mark::Question, vec![text(&format!("Countersign this? Plan {number}.")), block])
 }
 

@@ -259,10 +259,7 @@ impl Hearing<'_> {
         let Gone::Closed(code, _) = gone else { return Over::again(sentence(gone)) };
         match *code {
             4004 => Over::Ended(Ended::Refused(unknown_token(&sentence(gone)))),
-            4013 | 4014 => Over::Ended(Ended::Refused(format!(
-                "{}. Switch on `Message Content Intent` on the bot's page in the Developer Portal.",
-                sentence(gone)
-            ))),
+            4013 | 4014 => Over::Ended(Ended::Refused(format!("{}. {SWITCH_ON_CONTENT}", sentence(gone)))),
             4010..=4012 => Over::Ended(Ended::Refused(format!(
                 "{}. This bot is in more guilds than one connection may serve, or Discord no longer speaks version 10.",
                 sentence(gone)
@@ -330,11 +327,16 @@ fn sentence(gone: &Gone) -> String {
     }
 }
 
+/// What to do where Discord does not know the bot.
+pub(crate) const GIVE_THE_TOKEN: &str = "Give the bot's token from its page in the Developer Portal as COUNTERSIGN_DISCORD__TOKEN, \
+     or in a file named by `discord.token_file`, and see that `discord.api_url` is right.";
+
+/// What to do where Discord does not let the bot read messages.
+pub(crate) const SWITCH_ON_CONTENT: &str =
+    "Switch on `Message Content Intent` on the bot's page in the Developer Portal.";
+
 fn unknown_token(trouble: &str) -> String {
-    format!(
-        "{trouble}. Put the bot's token from its page in the Developer Portal into `discord.token`, and see that \
-         `discord.api_url` is right."
-    )
+    format!("{trouble}. {GIVE_THE_TOKEN}")
 }
 
 /// What Discord says of its gateway.

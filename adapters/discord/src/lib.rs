@@ -10,6 +10,7 @@ mod calls;
 mod commands;
 mod deliver;
 mod edit;
+mod examine;
 mod gateway;
 mod hear;
 mod ids;
@@ -27,7 +28,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Editor, Ended, Ingress, Pace, Parcel};
+use countersign_core::port::{
+    Adapter, BoxFuture, Capabilities, Delivery, Editor, Ended, Finding, Ingress, Pace, Parcel,
+};
 use countersign_core::signal::{EventId, Platform, SignalId, ThreadKey};
 
 use crate::api::Api;
@@ -179,6 +182,10 @@ impl Adapter for Discord {
         let Limits { per_second, channel_per_second } = self.options.limits;
         let edit_every_ms = 1000_u64.checked_div(u64::from(channel_per_second)).unwrap_or(0);
         Pace { per_second, room_per_second: channel_per_second, room_per_minute: 0, edit_every_ms }
+    }
+
+    fn examine(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(examine::examine(self))
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {

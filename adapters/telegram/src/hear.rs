@@ -148,29 +148,32 @@ impl Hearing<'_> {
     }
 }
 
+/// What to do where Telegram does not know the bot.
+pub(crate) const GIVE_THE_TOKEN: &str = "Give the bot's token from @BotFather as COUNTERSIGN_TELEGRAM__TOKEN, or in a file named by \
+     `telegram.token_file`, and see that `telegram.api_url` is right.";
+
+/// What to do where Telegram sends the updates to a web server instead.
+pub(crate) const DELETE_THE_WEBHOOK: &str = "Delete it (`deleteWebhook`), or give this bot a token of its own.";
+
 fn unknown_token(trouble: &Trouble) -> String {
-    format!(
-        "{trouble}. Give the bot's token from @BotFather as COUNTERSIGN_TELEGRAM__TOKEN, or in a file named by \
-         `telegram.token_file`, and see that `telegram.api_url` is right."
-    )
+    format!("{trouble}. {GIVE_THE_TOKEN}")
 }
 
 /// Where Telegram sends the updates instead; empty where nowhere.
 #[derive(Deserialize)]
-struct Webhook {
-    url: String,
+pub(crate) struct Webhook {
+    pub(crate) url: String,
 }
 
 /// Why Telegram gives the updates to somebody else.
 async fn conflict(telegram: &Telegram) -> String {
     match telegram.api.call::<_, Webhook>(&GetWebhookInfo::new()).await {
         Ok(webhook) if !webhook.url.is_empty() => {
-            "Telegram sends the messages of this bot to a webhook. Delete it (`deleteWebhook`), or give this bot a token \
-             of its own."
+            format!("Telegram sends the messages of this bot to a webhook. {DELETE_THE_WEBHOOK}")
         }
         Ok(_) | Err(_) => {
             "Another instance is running with the same Telegram token. Stop it, or give this one a token of its own."
+                .to_owned()
         }
     }
-    .to_owned()
 }

@@ -6,6 +6,7 @@ mod busy;
 mod callbacks;
 mod deliver;
 mod edit;
+mod examine;
 mod hear;
 mod ids;
 mod offer;
@@ -21,7 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Editor, Ended, Ingress, Pace, Parcel};
+use countersign_core::port::{
+    Adapter, BoxFuture, Capabilities, Delivery, Editor, Ended, Finding, Ingress, Pace, Parcel,
+};
 use countersign_core::signal::{EventId, Platform, SignalId, ThreadKey};
 
 use crate::api::Api;
@@ -174,6 +177,10 @@ impl Adapter for Telegram {
             room_per_minute,
             edit_every_ms: apart(1000, limits.chat_per_second).max(apart(60_000, room_per_minute)),
         }
+    }
+
+    fn examine(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(examine::examine(self))
     }
 
     fn hear<'a>(&'a self, ingress: &'a dyn Ingress, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {

@@ -17,7 +17,7 @@ fn mapped() -> String {
          [[platform_roles]]\nplatform = \"discord\"\nid = \"{ADMINS}\"\nspace = \"home\"\nroles = [\"admin\", \"approver\"]\n\
          [[platform_roles]]\nplatform = \"telegram\"\nid = \"administrator\"\nroom = \"-100\"\nroles = [\"operator\"]\n"
     );
-    FILE.to_owned() + &more
+    FILE.to_owned() + more.as_str()
 }
 
 fn with_policies(own: &str) -> Access {

@@ -251,17 +251,37 @@ fn a_token_stands_in_the_environment_or_in_a_file_of_its_own() {
 #[test]
 fn discords_token_is_a_secret_and_its_servers_are_addresses() {
     let token = "MTEw.hunter2.hunter2-hunter2_hunter2";
-    insta::assert_snapshot!(in_file(&format!("[discord]\ntoken = \"{token}\"")), @"");
-    insta::assert_snapshot!(in_file("[discord]\napi_url = \"example.org\""), @"");
-    insta::assert_snapshot!(in_file("[discord]\ngateway_url = \"https://example.org\""), @"");
-    insta::assert_snapshot!(in_file("[discord]\nthreads_in = [\"1100000000000000001\", \"#ops\"]"), @"");
+    insta::assert_snapshot!(in_file(&format!("[discord]\ntoken = \"{token}\"")), @"countersign.toml: `discord.token` (line 2) is a secret; give it as COUNTERSIGN_DISCORD__TOKEN or in a file named by `discord.token_file`");
+    insta::assert_snapshot!(in_file("[discord]\napi_url = \"example.org\""), @"countersign.toml: `discord.api_url` (line 2) must be a URL that begins with `https://` or `http://`");
+    insta::assert_snapshot!(in_file("[discord]\ngateway_url = \"https://example.org\""), @"countersign.toml: `discord.gateway_url` (line 2) must be a URL that begins with `wss://` or `ws://`");
+    insta::assert_snapshot!(in_file("[discord]\nthreads_in = [\"1100000000000000001\", \"#ops\"]"), @"countersign.toml: `discord.threads_in` (line 2) lists `#ops`, which is no channel; use the number that Copy Channel ID gives in developer mode");
     assert!(!Config::default().discord.is_on(), "nothing is on that nobody turned on");
     let world = World::new().env("COUNTERSIGN_DISCORD__TOKEN", token);
     if cfg!(feature = "discord") {
-        insta::assert_snapshot!(World::new().env("COUNTERSIGN_DISCORD__TOKEN", "hunter2").refused(), @"");
+        insta::assert_snapshot!(World::new().env("COUNTERSIGN_DISCORD__TOKEN", "hunter2").refused(), @"COUNTERSIGN_DISCORD__TOKEN: `discord.token` is not a bot token; it has three parts with dots between them and comes from the bot's page in the Developer Portal");
         assert_eq!(world.load().secrets(), [token]);
     } else {
         assert!(world.refused().contains("build with --features discord"));
+    }
+}
+
+#[test]
+fn matrixs_password_is_a_secret_and_takes_an_account_to_be_the_password_of() {
+    let password = "correct-hunter2-battery";
+    insta::assert_snapshot!(in_file(&format!("[matrix]\npassword = \"{password}\"")), @"countersign.toml: `matrix.password` (line 2) is a secret; give it as COUNTERSIGN_MATRIX__PASSWORD or in a file named by `matrix.password_file`");
+    insta::assert_snapshot!(in_file("[matrix]\nrecovery_key = \"EsTc hunter2\""), @"countersign.toml: `matrix.recovery_key` (line 2) is a secret; give it as COUNTERSIGN_MATRIX__RECOVERY_KEY or in a file named by `matrix.recovery_key_file`");
+    insta::assert_snapshot!(in_file("[matrix]\nhomeserver = \"example.org\""), @"countersign.toml: `matrix.homeserver` (line 2) must be a URL that begins with `https://` or `http://`");
+    insta::assert_snapshot!(in_file("[matrix]\nuser = \"countersign\""), @"countersign.toml: `matrix.user` (line 2) is `countersign`, which is no whole id; it has the form @name:server");
+    insta::assert_snapshot!(in_file("[matrix]\nencryption = \"maybe\""), @"countersign.toml: `matrix.encryption` (line 2) must be one of `required`, `off`");
+    assert!(!Config::default().matrix.is_on(), "nothing is on that nobody turned on");
+    let world = World::new().env("COUNTERSIGN_MATRIX__PASSWORD", password);
+    if cfg!(feature = "matrix") {
+        insta::assert_snapshot!(world.refused(), @"COUNTERSIGN_MATRIX__PASSWORD: `matrix.password` turns Matrix on, which takes `matrix.homeserver` as well");
+        let account = "[matrix]\nhomeserver = \"http://localhost\"\nuser = \"@bot:localhost\"";
+        let world = World::new().file(FILE, account).env("COUNTERSIGN_MATRIX__PASSWORD", password);
+        assert_eq!(world.load().secrets(), [password]);
+    } else {
+        assert!(world.refused().contains("build with --features matrix"));
     }
 }
 
@@ -327,12 +347,14 @@ fn the_reference_has_every_key_and_no_other() {
 #[test]
 fn what_the_reference_shows_as_a_variable_is_taken_from_there_and_refused_in_the_file() {
     let variables = variables_of_the_reference();
-    assert_eq!(variables.iter().map(|(name, ..)| *name).collect::<Vec<_>>(), ["COUNTERSIGN_TELEGRAM__TOKEN"]);
+    let names: Vec<_> = variables.iter().map(|(name, ..)| name.trim_start_matches("COUNTERSIGN_")).collect();
+    assert_eq!(names, ["DISCORD__TOKEN", "MATRIX__PASSWORD", "MATRIX__RECOVERY_KEY", "TELEGRAM__TOKEN"]);
+    let account = "[matrix]\nhomeserver = \"http://localhost\"\nuser = \"@bot:localhost\"";
     for (name, key, value) in variables {
         let refused = in_file(&format!("{key} = \"{value}\""));
         assert!(refused.contains(&format!("is a secret; give it as {name}")), "{refused}");
-        if cfg!(feature = "telegram") {
-            assert_eq!(World::new().env(name, value).load().secrets(), [value]);
+        if cfg!(all(feature = "discord", feature = "matrix", feature = "telegram")) {
+            assert_eq!(World::new().file(FILE, account).env(name, value).load().secrets(), [value]);
         }
     }
 }

@@ -22,7 +22,7 @@ pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
         return Err(format!("it takes {bytes} bytes to show, and a card has {CARD_BYTES_MAX}"));
     }
     let choices = vec![CardChoice::Approve, CardChoice::Deny];
-    blocks.push(Block::Card { plan: plan.id, digest: frozen.digest().clone(), choices });
+    blocks.push(Block::Card { plan: plan.id, digest: frozen.digest().clone(), risk: plan.risk, choices });
     Ok(blocks)
 }
 

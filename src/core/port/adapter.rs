@@ -3,7 +3,7 @@
 use crate::gate::Cleared;
 use crate::signal::{Actor, Assurance, ConversationKind, EventId, Platform, Signal, SignalId, ThreadKey};
 
-use super::{Asked, BoxFuture, Outgoing, Suggestion};
+use super::{Asked, Asker, BoxFuture, Outgoing, Right, Suggestion};
 
 /// What happened to a delivery. Never guessed from the text of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +157,12 @@ pub trait Ingress: Send + Sync {
         Box::pin(async { Ok(Vec::new()) })
     }
 
+    /// Whether somebody may do this there: for what a platform asks of the bot's account itself, as whose invitation it takes.
+    /// What is asked in words is judged where it is heard. Fails closed. No I/O.
+    fn may(&self, _asker: &Asker<'_>, _right: &Right) -> bool {
+        false
+    }
+
     /// What somebody may mean who is still typing, the best first; nothing where nothing may be said. It asks no tool, stores
     /// nothing and decides nothing. No I/O, and quick enough for each letter that is typed.
     fn suggest(&self, _asked: &Asked) -> Vec<Suggestion> {
@@ -195,6 +201,27 @@ pub struct Parcel<'a> {
     pub anchor: Option<&'a EventId>,
 }
 
+/// One thing that was looked at before anybody relies on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was found, without a full stop.
+    pub found: String,
+    /// What a person does about it, a sentence; none where it is fine.
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    /// It is as it should be.
+    pub fn fine(found: impl Into<String>) -> Self {
+        Self { found: found.into(), fix: None }
+    }
+
+    /// It is not, and this is what to do.
+    pub fn wrong(found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { found: found.into(), fix: Some(fix.into()) }
+    }
+}
+
 /// Puts right what was sent. Its I/O is with its platform.
 pub trait Editor: Send + Sync {
     /// Shows this in the place of a message that was delivered as these parts, with the buttons that it has itself and no
@@ -216,6 +243,12 @@ pub trait Adapter: Send + Sync + 'static {
     /// How fast the platform lets us talk in a room. No I/O.
     fn pace(&self, _room: &ThreadKey) -> Pace {
         Pace::default()
+    }
+
+    /// Looks whether it could talk: its credential, and what a newcomer forgets to switch on. Talks to its platform, and
+    /// changes nothing there.
+    fn examine(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(async { Vec::new() })
     }
 
     /// Hears until its input is over or `stop` resolves. Talks to its platform. Trouble on the way is a condition to

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{Digest, Outcome, PlanId};
+use crate::approval::{Digest, Outcome, PlanId, Risk};
 use crate::resource::ResourceId;
 use crate::signal::{ActorId, QuestionId, SignalId, ThreadKey};
 
@@ -71,9 +71,17 @@ pub enum Block {
         plan: PlanId,
         /// The digest of what was shown. A click carries it back, too.
         digest: Digest,
+        /// The plan's risk: where events are not all equally trusted, it says how the plan can be approved. One that was stored
+        /// without it counts as the highest.
+        #[serde(default = "highest")]
+        risk: Risk,
         /// What may be decided.
         choices: Vec<CardChoice>,
     },
+}
+
+const fn highest() -> Risk {
+    Risk::High
 }
 
 /// What may be decided about a plan, at its card.

@@ -12,7 +12,8 @@ use std::pin::Pin;
 use crate::gate::{Cleared, ToolCall};
 
 pub use adapter::{
-    Adapter, Admission, Capabilities, Condition, Delivery, Editor, Ended, Ingress, Pace, Parcel, Sign, Touch, Touched,
+    Adapter, Admission, Capabilities, Condition, Delivery, Editor, Ended, Finding, Ingress, Pace, Parcel, Sign, Touch,
+    Touched,
 };
 pub use message::{Block, CardChoice, Choice, Claim, Lane, Mark, Outgoing, Source, TableColumn, Visibility};
 pub use rights::{Asker, Right, Rights, TermsAbout};

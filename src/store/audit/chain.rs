@@ -77,7 +77,7 @@ impl FromStr for AuditHead {
 pub(super) fn row_hash(seq: u64, id: &str, at: i64, payload_hash: &str, prev: &str) -> String {
     let (seq, at) = (seq.to_string(), at.to_string());
     let parts = [seq.as_str(), id, &at, payload_hash, prev];
-    let encoded = parts.iter().fold(String::new(), |text, part| text + &format!("{}:{part}", part.len()));
+    let encoded = parts.iter().fold(String::new(), |text, part| text + format!("{}:{part}", part.len()).as_str());
     Digest::of(encoded.as_bytes()).as_str().to_owned()
 }
 

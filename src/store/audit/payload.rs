@@ -61,5 +61,5 @@ impl Payload {
 /// 16 bytes, as 32 hexadecimal digits.
 pub(super) fn salt() -> String {
     let random: [u8; 16] = random_bytes();
-    random.iter().fold(String::with_capacity(32), |text, byte| text + &format!("{byte:02x}"))
+    random.iter().fold(String::with_capacity(32), |text, byte| text + format!("{byte:02x}").as_str())
 }

@@ -42,7 +42,7 @@ impl<'r> Refusal<'r> {
         let [_, _, gate, code, tool, action] = &self.columns;
         let plan = self.row.plan.as_ref().map_or("", |(plan, _): &(PlanId, Digest)| plan.as_str());
         let parts = [thread, gate, code, tool, action, &self.row.target, plan, &self.row.detail];
-        let encoded = parts.iter().fold(String::new(), |text, part| text + &format!("{}:{part}", part.len()));
+        let encoded = parts.iter().fold(String::new(), |text, part| text + format!("{}:{part}", part.len()).as_str());
         Digest::of(encoded.as_bytes()).as_str().to_owned()
     }
 }

@@ -181,7 +181,7 @@ fn judge_life(planned: &Planned, plan: &PlanRow, life: &[&Row]) -> Result<(), St
 /// The rows about a plan, for people.
 fn story(life: &[&Row]) -> String {
     let rows = life.iter().map(|row| format!("{} {} in {}: {}", row.at, row.what, row.signal, row.detail));
-    rows.fold(String::new(), |story, row| story + "\n  " + &row)
+    rows.fold(String::new(), |story, row| story + "\n  " + row.as_str())
 }
 
 fn row(line: &str) -> Row {

@@ -42,6 +42,32 @@ proptest = \"1\"
 tokio = \"1\"
 ";
 
+const MATRIX_MANIFEST: &str = "[dependencies]
+countersign-core.workspace = true
+futures = \"1\"
+matrix-sdk = \"1\"
+serde = \"1\"
+serde_json = \"1\"
+tokio = \"1\"
+tracing = \"1\"
+unicode-width = \"1\"
+[dev-dependencies]
+insta = \"1\"
+proptest = \"1\"
+tempfile = \"1\"
+tokio = \"1\"
+";
+
+const SYNAPSE_MANIFEST: &str = "[dependencies]
+bytes = \"1\"
+http-body-util = \"1\"
+hyper = \"1\"
+hyper-util = \"1\"
+serde_json = \"1\"
+tempfile = \"1\"
+tokio = \"1\"
+";
+
 const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
     shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
@@ -71,8 +97,10 @@ fn sound() -> Vec<(String, String)> {
         ("src/core/Cargo.toml", CORE_MANIFEST),
         ("adapters/console/Cargo.toml", CONSOLE_MANIFEST),
         ("adapters/discord/Cargo.toml", DISCORD_MANIFEST),
+        ("adapters/matrix/Cargo.toml", MATRIX_MANIFEST),
         ("adapters/telegram/Cargo.toml", TELEGRAM_MANIFEST),
         ("tests/fakes/discord/Cargo.toml", DISCORD_FAKE_MANIFEST),
+        ("tests/fakes/synapse/Cargo.toml", SYNAPSE_MANIFEST),
         ("tests/fakes/telegram/Cargo.toml", FAKE_MANIFEST),
         ("src/core/lib.rs", CORE_LIB),
         ("src/lib.rs", &format!("//! Root. `.unwrap()` in a comment.\nmod core_of_it;\n{longest}")),

@@ -1,6 +1,6 @@
 //! The forms of the JSON lines, and that the README shows exactly them.
 
-use countersign_core::approval::Outcome;
+use countersign_core::approval::{Outcome, Risk};
 use countersign_core::port::{Choice, Lane, Source, TableColumn, Visibility};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{AccountId, ConversationId, Platform, SpaceId, ThreadKey, ThreadRoot};
@@ -32,7 +32,7 @@ fn card() -> Outgoing {
     let choices = vec![CardChoice::Approve, CardChoice::Deny];
     let blocks = vec![
         Block::Text { text: "Countersign this? stop process sleep (pid 4711)".to_owned() },
-        Block::Card { plan: plan(), digest: digest(), choices },
+        Block::Card { plan: plan(), digest: digest(), risk: Risk::Medium, choices },
     ];
     outgoing("s1", Mark::Question, Lane::Decision, Claim::Nothing, blocks)
 }

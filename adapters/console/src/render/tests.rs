@@ -1,6 +1,6 @@
 //! Every block and every mark, as people see them.
 
-use countersign_core::approval::{Digest, PlanId};
+use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{CardChoice, Claim, Lane, TableColumn, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, Platform, QuestionId, SignalId, SpaceId, ThreadKey, ThreadRoot,
@@ -201,7 +201,7 @@ fn a_mark_stands_alone_before_what_is_not_prose() {
 
 fn end_of_card(choices: &[CardChoice]) -> Block {
     let plan = PlanId::parse("4a3f00c19be2d7756018f2ab9c44e01d").expect("it is an id");
-    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec() }
+    Block::Card { plan, digest: Digest::of(b"x"), risk: Risk::Medium, choices: choices.to_vec() }
 }
 
 const BOTH: [CardChoice; 2] = [CardChoice::Approve, CardChoice::Deny];

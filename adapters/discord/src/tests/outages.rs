@@ -51,7 +51,7 @@ async fn refused(fake: &Fake, options: Options) -> String {
 async fn a_token_that_nobody_knows_is_for_a_person_to_mend() {
     let (fake, _) = scene().await;
     let said = refused(&fake, Options { token: "MTA.wrong.one".to_owned(), ..options(&fake) }).await;
-    insta::assert_snapshot!(said, @"Discord answers 401: Unauthorized. Put the bot's token from its page in the Developer Portal into `discord.token`, and see that `discord.api_url` is right.");
+    insta::assert_snapshot!(said, @"Discord answers 401: Unauthorized. Give the bot's token from its page in the Developer Portal as COUNTERSIGN_DISCORD__TOKEN, or in a file named by `discord.token_file`, and see that `discord.api_url` is right.");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn what_closes_for_good_ends_and_names_the_fix() {
         said.push(why);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    Discord's gateway closed with 4004. Put the bot's token from its page in the Developer Portal into `discord.token`, and see that `discord.api_url` is right.
+    Discord's gateway closed with 4004. Give the bot's token from its page in the Developer Portal as COUNTERSIGN_DISCORD__TOKEN, or in a file named by `discord.token_file`, and see that `discord.api_url` is right.
     Discord's gateway closed with 4011. This bot is in more guilds than one connection may serve, or Discord no longer speaks version 10.
     Discord's gateway closed with 4012. This bot is in more guilds than one connection may serve, or Discord no longer speaks version 10.
     ");

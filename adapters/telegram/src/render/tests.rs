@@ -3,7 +3,7 @@
 mod html;
 mod laws;
 
-use countersign_core::approval::{Digest, PlanId};
+use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{Block, CardChoice, Choice, Claim, Lane, Mark, Outgoing, TableColumn, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, Platform, QuestionId, SignalId, SpaceId, ThreadKey, ThreadRoot,
@@ -58,7 +58,7 @@ fn choices(choices: &[(&str, &str)]) -> Block {
 
 fn end_of_card(choices: &[CardChoice]) -> Block {
     let plan = PlanId::parse(PLAN).expect("it is an id");
-    Block::Card { plan, digest: Digest::of(b"x"), choices: choices.to_vec() }
+    Block::Card { plan, digest: Digest::of(b"x"), risk: Risk::Medium, choices: choices.to_vec() }
 }
 
 /// So many lines, each with its number.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::approval::{Digest, PlanId};
+use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{Admission, CardChoice, Touched};
 use countersign_core::signal::ActorId;
 use countersign_telegram_fake::{Fault, Say};
@@ -12,7 +12,12 @@ use super::*;
 
 fn card(to: ThreadKey) -> Outgoing {
     let plan = PlanId::parse("4a3f00c19be2d7756018f2ab9c44e01d").expect("it is an id");
-    let end = Block::Card { plan, digest: Digest::of(b"x"), choices: vec![CardChoice::Approve, CardChoice::Deny] };
+    let end = Block::Card {
+        plan,
+        digest: Digest::of(b"x"),
+        risk: Risk::Medium,
+        choices: vec![CardChoice::Approve, CardChoice::Deny],
+    };
     let mut card = outgoing(to, "Countersign this?");
     card.blocks.push(end);
     card

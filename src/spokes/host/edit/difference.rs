@@ -199,7 +199,7 @@ mod tests {
          c
         ");
         // What is far from every change is not shown and not explained.
-        let far = "x\t\n".to_owned() + &"-\n".repeat(9);
+        let far = "x\t\n".to_owned() + "-\n".repeat(9).as_str();
         insta::assert_snapshot!(shown(&format!("{far}a\n"), &format!("{far}b\n")), @"
         --- /x (line ends LF)
         +++ /x (line ends LF)

@@ -64,7 +64,7 @@ impl Refusal {
             body["code"] = json!(code);
         }
         if let Some(errors) = &self.errors {
-            body["errors"] = errors.as_ref().clone();
+            body["errors"] = Value::clone(errors);
         }
         if let Some(retry) = self.retry {
             body["retry_after"] = json!(retry.after.as_secs_f64());

@@ -80,6 +80,12 @@ impl Fake {
         self.shared().change(|state| state.inline_mode = on);
     }
 
+    /// From now on the bot's updates are said to go to this web server, and whoever polls for them is refused; until the bot
+    /// deletes the webhook. Nothing is sent there.
+    pub fn set_webhook(&self, url: &str) {
+        self.shared().change(|state| url.clone_into(&mut state.webhook));
+    }
+
     /// What a person is in a chat, for `getChatMember`. Whoever says something is a member without this.
     pub fn set_role(&self, chat: ChatId, user: i64, role: Role) {
         let done = self

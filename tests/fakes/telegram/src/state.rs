@@ -78,6 +78,8 @@ pub(crate) struct State {
     pub(crate) privacy: bool,
     /// Whether the bot is asked what to offer to people who type its name.
     pub(crate) inline_mode: bool,
+    /// Where the bot's updates are said to go instead; empty where nowhere. Nothing is ever sent there.
+    pub(crate) webhook: String,
     pub(crate) started: Instant,
     questions: u64,
     groups: i64,
@@ -98,6 +100,7 @@ impl State {
             clock: Clock::default(),
             privacy: false,
             inline_mode: true,
+            webhook: String::new(),
             started: Instant::now(),
             questions: 0,
             groups: 0,

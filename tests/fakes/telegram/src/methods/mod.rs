@@ -71,10 +71,11 @@ const SEND_DOCUMENT: &[&str] = &[
 const EDIT_TEXT: &[&str] =
     &["chat_id", "message_id", "text", "parse_mode", "entities", "link_preview_options", "reply_markup"];
 
-static METHODS: [Method; 16] = [
+static METHODS: [Method; 17] = [
     method("getMe", &[], chats::get_me),
     Method { name: "getUpdates", params: GET_UPDATES, work: Work::Poll, limited: false },
     method("deleteWebhook", &["drop_pending_updates"], updates::delete_webhook),
+    method("getWebhookInfo", &[], updates::webhook_info),
     limited("sendMessage", SEND, send::message),
     limited("sendDocument", SEND_DOCUMENT, send::document),
     limited("editMessageText", EDIT_TEXT, edit::text),

@@ -52,6 +52,10 @@ impl Poll {
                 "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
             return Ok(Err(Refusal::new(409, conflict)));
         }
+        if !state.webhook.is_empty() {
+            let conflict = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
+            return Ok(Err(Refusal::new(409, conflict)));
+        }
         let now = Instant::now();
         match state.queue.batch(self.limit, now) {
             Batch::Ready(updates) => Ok(Ok(Value::Array(updates))),
@@ -65,5 +69,12 @@ pub(super) fn delete_webhook(state: &mut State, params: &Params) -> Answer {
     if params.flag("drop_pending_updates")? {
         state.queue.forget();
     }
+    state.webhook.clear();
     Ok(json!(true))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "every method has this form")]
+pub(super) fn webhook_info(state: &mut State, _: &Params) -> Answer {
+    let waiting = state.queue.waiting();
+    Ok(json!({ "url": state.webhook, "has_custom_certificate": false, "pending_update_count": waiting }))
 }

@@ -1,0 +1,85 @@
+//! Lays lines into messages: as many as fit into one, then the next. A line that is longer than a message is cut, visibly.
+//! What a line costs and how it is drawn is in `line`.
+
+use super::line::{END_BYTES, FENCE_BYTES, Line};
+
+/// The most bytes of a message: its HTML and its plain text together, as they stand in JSON. An event has at most 65,536
+/// (the client-server API, "Size limits"); an edit holds its message twice, and what is encrypted takes four bytes for three.
+pub(super) const BYTES_MAX: usize = 16 * 1024;
+
+/// What is kept free, so that a message can say that it may be a repeat.
+const REPEAT_BYTES: usize = 2 * super::REPEAT.len() + "<em></em>".len() + END_BYTES;
+
+/// A message that nothing will take the place of.
+pub(super) const FULL: usize = BYTES_MAX - REPEAT_BYTES;
+
+/// A message that will say more later, where it stands: a card says at its end what became of it.
+pub(super) const SPARING: usize = FULL - 2048;
+
+/// The lines as messages, in order. A message of nothing but blank lines is left out.
+pub(super) fn pack(lines: Vec<Line>, room: usize) -> Vec<Vec<Line>> {
+    let mut packer = Packer { room, full: Vec::new(), open: Vec::new(), used: 0 };
+    for line in lines {
+        packer.put(line);
+    }
+    packer.turn();
+    packer.full
+}
+
+/// The lines in this many messages that are there already: what is too much for the last of them is added to it as far as
+/// there is room. None where there is not enough.
+pub(super) fn fit(lines: Vec<Line>, places: usize) -> Option<Vec<Vec<Line>>> {
+    let mut texts = pack(lines, SPARING);
+    let beyond = texts.split_off(places.min(texts.len()));
+    if beyond.is_empty() {
+        return Some(texts);
+    }
+    let last = texts.pop()?;
+    let mut joined = pack(last.into_iter().chain(beyond.into_iter().flatten()).collect(), FULL);
+    let last = joined.pop().filter(|_| joined.is_empty())?;
+    texts.push(last);
+    Some(texts)
+}
+
+struct Packer {
+    room: usize,
+    full: Vec<Vec<Line>>,
+    open: Vec<Line>,
+    used: usize,
+}
+
+impl Packer {
+    fn put(&mut self, mut line: Line) {
+        if self.used + self.cost(&line) > self.room {
+            self.turn();
+        }
+        while self.cost(&line) > self.room {
+            let fence = if line.fence.is_some() { FENCE_BYTES } else { 0 };
+            let (head, tail) = line.cut(self.room - fence);
+            self.add(head);
+            self.turn();
+            line = tail;
+        }
+        self.add(line);
+    }
+
+    /// What the line costs here: its end where others stand before it, and the fence that it opens.
+    fn cost(&self, line: &Line) -> usize {
+        let before = self.open.last();
+        let opens = line.fence.is_some() && before.is_none_or(|before| before.fence != line.fence);
+        line.cost() + if before.is_some() { END_BYTES } else { 0 } + if opens { FENCE_BYTES } else { 0 }
+    }
+
+    fn add(&mut self, line: Line) {
+        self.used += self.cost(&line);
+        self.open.push(line);
+    }
+
+    fn turn(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        self.used = 0;
+        if open.iter().any(|line| !line.text().trim().is_empty()) {
+            self.full.push(open);
+        }
+    }
+}

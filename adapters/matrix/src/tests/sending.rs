@@ -1,0 +1,129 @@
+//! Sending: where a message goes, that it is there once however often it is sent, and what becomes of what stood for buttons.
+
+use countersign_core::approval::{Digest, PlanId, Risk};
+use countersign_core::port::{CardChoice, Delivery};
+use matrix_sdk::ruma::OwnedEventId;
+
+use super::*;
+
+const PLAN: &str = "4a3f00c19be2d7756018f2ab9c44e01d";
+
+/// A bot in a group that asked it something.
+async fn asked(tag: &str, encryption: Encryption) -> (Scene, Arc<Matrix>, Hearing, Person, Room, OwnedEventId) {
+    let scene = Scene::new(tag).await;
+    let desk = Desk::new();
+    let matrix = scene.matrix(encryption);
+    let hearing = Hearing::start(&matrix, &desk);
+    let ann = scene.person("ann").await;
+    let room = ann.group(&scene.bot, encryption == Encryption::Required).await;
+    let asked = ann.ask(&room, "a question").await;
+    desk.heard("a question").await;
+    (scene, matrix, hearing, ann, room, asked)
+}
+
+#[tokio::test]
+async fn an_answer_is_there_once_and_in_the_thread_of_its_question() {
+    let (scene, matrix, hearing, ann, room, asked) = asked("once", Encryption::Off).await;
+    let message = outgoing(scene.thread(&room, asked.as_str()), "an <b>answer</b> for @room");
+    let sent = send(&matrix, &message).await;
+    // The answer of the homeserver was lost, so that it is sent again.
+    assert_eq!(send(&matrix, &message).await, sent);
+    let next = Letter { id: "0198a7c2d4e57f3a9b1c2d3e4f506173", ..to(&message) };
+    let other = deliver::deliver(&matrix, next).await;
+    assert!(matches!(&other, Delivery::Sent(other) if *other != sent), "{other:?}");
+    ann.until("both are there", |ann| ann.bodies(&room).iter().filter(|body| body.contains("an <b>")).count() > 1)
+        .await;
+    let said = ann.sees(&room, "an <b>answer").await;
+    insta::assert_snapshot!(format!("{:#}", said["content"]).replace(asked.as_str(), "ASKED"), @"");
+    assert_eq!(ann.bodies(&room).iter().filter(|body| body.contains("an <b>")).count(), 2);
+    hearing.stop().await;
+}
+
+#[tokio::test]
+async fn a_card_bears_its_reactions_until_it_is_decided() {
+    let (scene, matrix, hearing, ann, room, asked) = asked("card", Encryption::Off).await;
+    let mut card = outgoing(scene.thread(&room, asked.as_str()), "restart nginx");
+    let (plan, digest) = (PlanId::parse(PLAN).expect("it is an id"), Digest::of(b"x"));
+    card.blocks.push(Block::Card {
+        plan,
+        digest,
+        choices: vec![CardChoice::Approve, CardChoice::Deny],
+        risk: Risk::Low,
+    });
+    let sent = send(&matrix, &card).await;
+    let reactions = |ann: &Person| -> Vec<String> {
+        let events = ann.events(&room);
+        let seeds = events.iter().filter(|event| event["content"]["m.relates_to"]["event_id"] == sent[0].as_str());
+        seeds.filter_map(|event| event["content"]["m.relates_to"]["key"].as_str().map(ToOwned::to_owned)).collect()
+    };
+    ann.until("its reactions", |ann| reactions(ann).len() == 2).await;
+    assert_eq!(reactions(&ann), ["✅", "❌"]);
+    let done = outgoing(scene.thread(&room, asked.as_str()), "restart nginx: approved");
+    assert_eq!(edit::edit(&matrix, &sent, to(&done)).await, Delivery::Sent(sent.clone()));
+    let redactions =
+        |ann: &Person| ann.events(&room).iter().filter(|event| event["type"] == "m.room.redaction").count();
+    ann.until("they are gone", |ann| redactions(ann) == 2).await;
+    let edited = ann.sees(&room, "* restart nginx: approved").await;
+    assert_eq!(edited["content"]["m.new_content"]["body"], "restart nginx: approved");
+    assert_eq!(edited["content"]["m.relates_to"]["event_id"], sent[0].as_str());
+    assert_eq!(edit::retract(&matrix, &card.to, &sent).await, Delivery::Sent(Vec::new()));
+    ann.until("it is gone", |ann| redactions(ann) == 3).await;
+    hearing.stop().await;
+}
+
+#[tokio::test]
+async fn the_reactions_of_a_card_from_before_a_restart_go_too() {
+    let (scene, matrix, hearing, ann, room, asked) = asked("restart", Encryption::Off).await;
+    let mut question = outgoing(scene.thread(&room, asked.as_str()), "which one?");
+    let choice = |label: &str| countersign_core::port::Choice { label: label.to_owned(), about: String::new() };
+    let id = countersign_core::signal::QuestionId::new("q");
+    question.blocks.push(Block::Choices { question: id, choices: vec![choice("one"), choice("two")] });
+    let sent = send(&matrix, &question).await;
+    hearing.stop().await;
+    let (matrix, desk) = (scene.matrix(Encryption::Off), Desk::new());
+    let hearing = Hearing::start(&matrix, &desk);
+    hears(&desk).await;
+    let done = outgoing(scene.thread(&room, asked.as_str()), "one");
+    assert_eq!(edit::edit(&matrix, &sent, to(&done)).await, Delivery::Sent(sent.clone()));
+    let redactions =
+        |ann: &Person| ann.events(&room).iter().filter(|event| event["type"] == "m.room.redaction").count();
+    ann.until("they are gone", |ann| redactions(ann) == 2).await;
+    hearing.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_too_long_goes_as_a_file_that_only_the_room_can_read() {
+    let (scene, matrix, hearing, ann, room, asked) = asked("file", Encryption::Required).await;
+    let log = (0..4000).map(|n| format!("{n} <served> & done in 12 ms")).collect::<Vec<_>>().join("\n");
+    let mut message = outgoing(scene.thread(&room, asked.as_str()), "The log:");
+    message.blocks.push(Block::Code { text: log.clone() });
+    send(&matrix, &message).await;
+    let shown = ann.sees(&room, "answer.txt").await;
+    assert!(shown["content"]["url"].is_null() && shown["content"]["file"]["url"].is_string(), "{shown}");
+    assert_eq!(shown["content"]["m.relates_to"]["event_id"], asked.as_str());
+    let content = serde_json::from_value(shown["content"].clone()).expect("it is a file");
+    let matrix_sdk::ruma::events::room::message::MessageType::File(file) = content else { panic!("it is a file") };
+    let request =
+        matrix_sdk::media::MediaRequestParameters { source: file.source, format: matrix_sdk::media::MediaFormat::File };
+    let bytes = ann.client.media().get_media_content(&request, false).await.expect("she may read it");
+    assert!(String::from_utf8_lossy(&bytes).contains(&log));
+    hearing.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_delivered_is_told_by_its_kind() {
+    let (scene, matrix, hearing, ann, room, asked) = asked("kinds", Encryption::Off).await;
+    let deliver = async |to: ThreadKey| format!("{:?}", deliver::deliver(&matrix, self::to(&outgoing(to, "x"))).await);
+    let here = scene.thread(&room, asked.as_str());
+    let foreign = deliver(ThreadKey { conversation: ConversationId::new("-100:4"), ..here.clone() }).await;
+    let unknown = deliver(ThreadKey { conversation: ConversationId::new("!nowhere:localhost"), ..here.clone() }).await;
+    let sealed = ann.group(&scene.bot, true).await;
+    let sealed = deliver(scene.thread(&sealed, asked.as_str())).await;
+    ann.client.get_room(room.room_id()).expect("it is hers").kick_user(&scene.bot, None).await.expect("she may");
+    let kicked = deliver(here.clone()).await;
+    let fresh = Matrix::timed(scene.options(Encryption::Off), QUICK).expect("the options are sound");
+    let early = format!("{:?}", deliver::deliver(&fresh, to(&outgoing(here, "x"))).await);
+    let all = [foreign, unknown, sealed, kicked, early].join("\n");
+    insta::assert_snapshot!(all.replace(scene.bot.as_str(), "BOT").replace(room.room_id().as_str(), "ROOM"), @"");
+    hearing.stop().await;
+}

@@ -1,0 +1,110 @@
+//! `countersign doctor`: looks at everything that a newcomer gets wrong, before the bot runs, and says what to do about it. It
+//! changes nothing and hears nothing; what a platform is asked, its adapter knows.
+
+use std::time::Duration;
+
+use countersign_core::port::{Adapter, Finding};
+use nix::unistd::{AccessFlags, access};
+use serde_json::{Value, json};
+
+use super::policy::{HOW_TO_BEGIN, print};
+use super::setup::{Setup, access_sources};
+use super::{Failed, RunArgs};
+use crate::access::Sources;
+use crate::wire::platforms;
+
+/// How long one platform may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What a finding is about, and the finding.
+type About = (String, Finding);
+
+/// Looks, and reports. What keeps the bot from starting at all is an error of the configuration, as it would be there.
+pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
+    let setup = Setup::read(args, |_| true).map_err(Failed::Usage)?;
+    let sources = access_sources(&setup.config, &setup.registry);
+    let adapters = platforms(&setup.config, &setup.intents, |_| false, &setup.data_dir).map_err(Failed::Usage)?;
+    let mut findings = vec![data(&setup)];
+    findings.extend(people(&sources, !adapters.is_empty()));
+    if adapters.is_empty() {
+        let here = "no platform is configured, so that it talks in a terminal, with whoever runs it";
+        findings.push(("platforms".to_owned(), Finding::fine(here)));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
+    for adapter in &adapters {
+        findings.extend(runtime.block_on(examined(adapter.as_ref())));
+    }
+    // What a platform says of itself may hold anything.
+    let mask = |text: &str| setup.mask.apply(text).into_owned();
+    let findings: Vec<About> = findings
+        .into_iter()
+        .map(|(about, Finding { found, fix })| (about, Finding { found: mask(&found), fix: fix.map(|fix| mask(&fix)) }))
+        .collect();
+    report(&findings, args.json)
+}
+
+/// The directory of its data: made at the first start, so that it need not be there.
+fn data(setup: &Setup) -> About {
+    let dir = &setup.data_dir;
+    let shown = dir.display();
+    let finding = if !dir.exists() {
+        Finding::fine(format!("{shown} is made at the first start"))
+    } else if access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok() {
+        Finding::fine(format!("{shown} can be written"))
+    } else {
+        let fix = "Give the directory to the account that the bot runs as, or name another one by `--data`.";
+        Finding::wrong(format!("{shown} cannot be written"), fix)
+    };
+    ("data".to_owned(), finding)
+}
+
+/// Who may what: only a chat platform needs anybody but the owner of the process.
+fn people(sources: &Sources, has_platforms: bool) -> Vec<About> {
+    let finding = match sources.access(None) {
+        Err(error) => Finding::wrong(error.to_string(), "`countersign policy check` says more, while you mend it."),
+        Ok(access) => match access.counts() {
+            (0, ..) if has_platforms => {
+                Finding::wrong("nobody is named who may anything on a chat platform", HOW_TO_BEGIN)
+            }
+            (0, ..) => Finding::fine("nobody is named, and the console belongs to whoever runs it"),
+            (people, services, policies) => Finding::fine(format!(
+                "people {people}, services {services}, policies of your own {policies}; all sound"
+            )),
+        },
+    };
+    vec![("access".to_owned(), finding)]
+}
+
+async fn examined(adapter: &dyn Adapter) -> Vec<About> {
+    let findings = tokio::time::timeout(LIMIT, adapter.examine()).await.unwrap_or_else(|_| {
+        let found = format!("it did not answer within {} s", LIMIT.as_secs());
+        vec![Finding::wrong(found, "See that this machine may connect to it.")]
+    });
+    findings.into_iter().map(|finding| (adapter.platform().to_string(), finding)).collect()
+}
+
+fn report(findings: &[About], as_json: bool) -> Result<(), Failed> {
+    let wrong = findings.iter().filter(|(_, finding)| finding.fix.is_some()).count();
+    if as_json {
+        let all: Vec<Value> = findings
+            .iter()
+            .map(|(about, Finding { found, fix })| json!({ "about": about, "found": found, "fix": fix }))
+            .collect();
+        print(&format!("{}\n", json!({ "fine": wrong == 0, "findings": all })))?;
+    } else {
+        print(&findings.iter().map(line).collect::<String>())?;
+    }
+    match wrong {
+        0 => Ok(()),
+        1 => Err(Failed::NotFine("one thing is not in order.".to_owned())),
+        some => Err(Failed::NotFine(format!("{some} things are not in order."))),
+    }
+}
+
+fn line((about, Finding { found, fix }): &About) -> String {
+    match fix {
+        None => format!("\u{2713} {about}: {found}\n"),
+        Some(fix) => format!("\u{2717} {about}: {found}\n  To do: {fix}\n"),
+    }
+}
