@@ -262,7 +262,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
         let said = match reply_to.map(|message| self.0.synapse.numbered(message).expect("invariant: it was seen")) {
             // As clients do: what is in a thread is answered there.
             Some(answered) => match answered.thread() {
-                Some(root) => Say::new(text).in_thread(root).reply_to(&answered.event),
+                Some(thread) => Say::new(text).in_thread(thread).reply_to(&answered.event),
                 None => Say::new(text).reply_to(&answered.event),
             },
             None => Say::new(text),
