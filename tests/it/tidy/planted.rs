@@ -52,6 +52,7 @@ tokio = \"1\"
 tracing = \"1\"
 unicode-width = \"1\"
 [dev-dependencies]
+countersign-synapse = \"1\"
 insta = \"1\"
 proptest = \"1\"
 tempfile = \"1\"
