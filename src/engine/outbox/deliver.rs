@@ -103,6 +103,8 @@ impl Engine {
             Ok(delivery) => settled(delivery, &sending.post),
             Err(error) => (Settled::Failed { error }, 0),
         };
+        // Its pause begins with its room's: what is recorded first must not let something less urgent overtake it.
+        let ended = self.clock.mono();
         count(&sending.post, &settled);
         if !self.is_recorded(&sending.post, &settled).await {
             return;
@@ -111,8 +113,7 @@ impl Engine {
         if let Settled::Again { repeat, .. } = settled {
             sending.post.repeat |= repeat;
             sending.post.in_doubt = sending.post.in_doubt.saturating_add(u32::from(repeat));
-            let now = self.clock.mono();
-            return self.outbox.again(sending, Mono(now.0.saturating_add(wait_ms)), now);
+            return self.outbox.again(sending, Mono(ended.0.saturating_add(wait_ms)), self.clock.mono());
         }
         if let Some(plan) = &sending.post.plan {
             // What it shows may have changed while it was on its way.
