@@ -52,11 +52,7 @@ tokio = \"1\"
 tracing = \"1\"
 unicode-width = \"1\"
 [dev-dependencies]
-<<<<<<< HEAD
 countersign-synapse.workspace = true
-=======
-countersign-synapse = \"1\"
->>>>>>> 14731c550616d4baf80f7677afd67b1f6a7a69f4
 insta = \"1\"
 proptest = \"1\"
 tempfile = \"1\"
