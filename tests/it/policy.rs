@@ -77,7 +77,7 @@ fn a_sound_team_is_told_so_and_can_be_asked() {
       owner of this process, on console
       ann (operator), on telegram
     2
-    countersign: Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (and alone), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
+    countersign: Ask who can: talk, resolve, read, write, record (with a tool's name, if you like), decide low, medium or high (perhaps alone, or unsealed), acknowledge, declare, grant, administer. Then `on` a resource's id or an environment, and `in` a room as platform:id.
     2
     countersign: write `who can` and what, such as `who can decide high on host:web-1`
     0
