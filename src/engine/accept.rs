@@ -57,8 +57,7 @@ impl Ingress for Entrance {
     }
 
     fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
-        let rights = self.engine.world.rights.at_this_moment();
-        rights.as_deref().unwrap_or(self.engine.world.rights.as_ref()).may(asker, right)
+        self.engine.may(asker, right)
     }
 
     fn suggest(&self, asked: &Asked) -> Vec<Suggestion> {
@@ -77,6 +76,12 @@ impl Ingress for Entrance {
 }
 
 impl Engine {
+    /// Whether somebody may do something, as it stands now.
+    pub(super) fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
+        let rights = self.world.rights.at_this_moment();
+        rights.as_deref().unwrap_or(self.world.rights.as_ref()).may(asker, right)
+    }
+
     async fn admit(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
         if matches!(
             signal.payload,
@@ -103,7 +108,7 @@ impl Engine {
         let Some(event) = signal.follows.clone() else { return Ok(()) };
         let mut thread = self.store.thread_of_message(&signal.thread, &event).await?;
         if thread.is_none() {
-            self.outbox.landed_near(&signal.thread, self.clock.mono()).await;
+            let _landed = self.outbox.landed_near(&signal.thread, self.clock.mono()).await;
             thread = self.store.thread_of_message(&signal.thread, &event).await?;
         }
         if let Some(thread) = thread {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::port::{Admission, Block, CardChoice, Outgoing, Sign, Touch, Touched};
+use countersign_core::port::{Admission, Asker, Block, CardChoice, Outgoing, Right, Sign, Touch, Touched};
 use countersign_core::signal::{Addressed, EventId, Ground, Payload, Signal, SignalId, ThreadKey, Wall};
 
 use super::Engine;
@@ -11,12 +11,13 @@ use crate::store::{StoreError, TouchedPost};
 
 impl Engine {
     /// Takes a press or a reaction. A button that is nobody's is taken all the same: it decides nothing, and is recorded
-    /// (AC-07). A reaction to anything but a card is only that.
+    /// (AC-07). A reaction to anything but a card is only that; one to a message that may be a card of ours is not taken
+    /// before that is known.
     pub(super) async fn take_touch(self: &Arc<Self>, touch: Touch) -> anyhow::Result<Admission> {
         let found = match &touch.on {
             Touched::Button(button) => Some(self.pressed(&touch.thread, button).await?),
             Touched::Message { event, sign } => {
-                let post = self.reacted(&touch.thread, event).await?;
+                let Some(post) = self.reacted(&touch, event).await? else { return Ok(Admission::Busy) };
                 post.and_then(|post| Some((signed(&message(&post)?, *sign)?, post.thread)))
             }
         };
@@ -24,13 +25,17 @@ impl Engine {
         self.take(signal_of(touch, thread, payload)).await
     }
 
-    /// The message of ours that somebody reacts to.
-    async fn reacted(&self, near: &ThreadKey, event: &EventId) -> Result<Option<TouchedPost>, StoreError> {
-        if let Some(post) = self.store.touched_message(near, event).await? {
-            return Ok(Some(post));
+    /// The message of ours that somebody reacts to, if it is one; none where that is not known yet. Only who may talk is
+    /// waited for.
+    async fn reacted(&self, touch: &Touch, event: &EventId) -> Result<Option<Option<TouchedPost>>, StoreError> {
+        let near = &touch.thread;
+        let known = self.store.touched_message(near, event).await?;
+        if known.is_some() || !self.may(&asker(touch), &Right::Talk) {
+            return Ok(Some(known));
         }
-        self.outbox.landed_near(near, self.clock.mono()).await;
-        self.store.touched_message(near, event).await
+        let is_settled = self.outbox.landed_near(near, self.clock.mono()).await;
+        let known = self.store.touched_message(near, event).await?;
+        Ok((is_settled || known.is_some()).then_some(known))
     }
 
     async fn pressed(&self, near: &ThreadKey, button: &str) -> Result<(Payload, ThreadKey), StoreError> {
@@ -94,6 +99,11 @@ fn decision(message: &Outgoing, choice: CardChoice) -> Option<Payload> {
         }
         _ => None,
     })
+}
+
+fn asker(touch: &Touch) -> Asker<'_> {
+    let Touch { actor, platform_roles, assurance, thread, room, .. } = touch;
+    Asker { actor, platform_roles, assurance: *assurance, thread, room: *room }
 }
 
 /// It addresses the bot: nobody else's messages have these buttons.

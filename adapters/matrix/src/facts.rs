@@ -1,6 +1,7 @@
 //! What of an event its own text does not say: who sent it as far as the room knows, how sure that is, and whether it answers
 //! the bot. With that it is translated.
 
+use countersign_core::port::Ingress;
 use matrix_sdk::Room;
 use matrix_sdk::deserialized_responses::{
     AlgorithmInfo, EncryptionInfo, TimelineEvent, TimelineEventKind, VerificationLevel, VerificationState,
@@ -11,11 +12,13 @@ use matrix_sdk::ruma::events::{AnySyncStateEvent, AnySyncTimelineEvent};
 use matrix_sdk::ruma::{OwnedEventId, OwnedUserId, UserId};
 use serde::Deserialize;
 
+use crate::outcome::Trouble;
+use crate::patience::Patience;
 use crate::translate::{self, Heard, Here, Known, Place};
 use crate::{Matrix, rooms};
 
 /// Turns an event into what it asks for.
-pub(crate) async fn translate(matrix: &Matrix, room: &Room, event: &TimelineEvent) -> Heard {
+pub(crate) async fn translate(matrix: &Matrix, ingress: &dyn Ingress, room: &Room, event: &TimelineEvent) -> Heard {
     let (Some(sender), Ok(read)) = (event.sender(), event.raw().deserialize()) else {
         tracing::warn!(room = %room.room_id(), "an event has a form that is not known; it is passed over");
         return Heard::Nothing;
@@ -26,7 +29,7 @@ pub(crate) async fn translate(matrix: &Matrix, room: &Room, event: &TimelineEven
         display: member.as_ref().and_then(|member| member.display_name()).unwrap_or_default().to_owned(),
         is_bridged: matrix.options.ghosts.iter().any(|ghosts| names(ghosts, sender.as_str())),
         power: member.as_ref().map_or(0, |member| power(member.power_level())),
-        related_sender: related_sender(room, &read).await,
+        related_sender: related_sender(matrix, ingress, room, &read).await,
     };
     let place = Place {
         room: room.room_id().to_owned(),
@@ -53,14 +56,24 @@ fn names(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Who sent the message that this one answers or edits. Asks the homeserver.
-async fn related_sender(room: &Room, event: &AnySyncTimelineEvent) -> Option<OwnedUserId> {
+/// Who sent the message that this one answers or edits. Asks the homeserver: what is taken for an answer to somebody else is
+/// passed over, so that it has to be known.
+async fn related_sender(
+    matrix: &Matrix,
+    ingress: &dyn Ingress,
+    room: &Room,
+    event: &AnySyncTimelineEvent,
+) -> Option<OwnedUserId> {
     let related = translate::related(event)?;
-    match room.event(&related, None).await {
-        Ok(related) => related.sender(),
-        Err(error) => {
-            tracing::warn!(%error, "it is not known whose message another one answers or edits");
-            None
+    let mut patience = Patience::new(matrix, ingress);
+    loop {
+        let trouble = match room.event(&related, None).await {
+            Ok(related) => return related.sender(),
+            Err(error) => Trouble::from(error),
+        };
+        if let Err(trouble) = patience.wait(trouble).await {
+            tracing::warn!(%trouble, "it is not known whose message another one answers or edits");
+            return None;
         }
     }
 }

@@ -1,14 +1,15 @@
 //! What was said in a room before the events that a sync tells of, and after the last one: where more was said than fits
 //! into one answer, it is fetched page by page.
 
+use countersign_core::port::Ingress;
 use matrix_sdk::Room;
 use matrix_sdk::deserialized_responses::TimelineEvent;
-use matrix_sdk::room::MessagesOptions;
+use matrix_sdk::room::{Messages, MessagesOptions};
 use matrix_sdk::ruma::UInt;
 
-use crate::Matrix;
-use crate::facts;
 use crate::outcome::Trouble;
+use crate::patience::Patience;
+use crate::{Matrix, facts};
 
 /// The most events of one page.
 const PAGE: u32 = 100;
@@ -16,15 +17,17 @@ const PAGE: u32 = 100;
 /// The most pages of one room: who is gone for longer has said it to somebody else.
 const PAGES_MAX: usize = 5;
 
-/// How often a page is asked for where the homeserver does not answer.
-const TRIES_MAX: u32 = 5;
-
 /// The events between `since`, where the last sync ended, and `before`, the oldest first; none from before the bot came.
-pub(crate) async fn behind(matrix: &Matrix, room: &Room, before: &str, since: &str) -> Vec<TimelineEvent> {
+pub(crate) async fn behind(
+    matrix: &Matrix,
+    ingress: &dyn Ingress,
+    room: &Room,
+    (before, since): (&str, &str),
+) -> Vec<TimelineEvent> {
     let mut found = Vec::new();
     let mut from = before.to_owned();
     for _ in 0..PAGES_MAX {
-        let page = match page(matrix, room, &from, since).await {
+        let page = match page(room, &from, since, Patience::new(matrix, ingress)).await {
             Ok(page) => page,
             Err(trouble) => {
                 tracing::error!(room = %room.room_id(), %trouble, "what was said meanwhile could not be fetched");
@@ -56,20 +59,14 @@ pub(crate) async fn behind(matrix: &Matrix, room: &Room, before: &str, since: &s
     found
 }
 
-async fn page(matrix: &Matrix, room: &Room, from: &str, to: &str) -> Result<matrix_sdk::room::Messages, Trouble> {
-    let mut pause = matrix.timing.pause_first;
-    let mut tries = 1;
+async fn page(room: &Room, from: &str, to: &str, mut patience: Patience<'_>) -> Result<Messages, Trouble> {
     loop {
         let mut options = MessagesOptions::backward().from(from);
         options.to = Some(to.to_owned());
         options.limit = UInt::from(PAGE);
-        match room.messages(options).await.map_err(Trouble::from) {
-            Err(trouble) if trouble.may_pass() && tries < TRIES_MAX => {
-                tokio::time::sleep(pause.max(trouble.wait())).await;
-                pause = (pause * 2).min(matrix.timing.pause_last);
-                tries += 1;
-            }
-            done => return done,
+        match room.messages(options).await {
+            Ok(page) => return Ok(page),
+            Err(error) => patience.wait(error.into()).await?,
         }
     }
 }

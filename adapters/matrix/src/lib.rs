@@ -14,6 +14,7 @@ mod hear;
 mod ids;
 mod invite;
 mod outcome;
+mod patience;
 mod place;
 mod render;
 mod rights;

@@ -79,6 +79,16 @@ impl Trouble {
     pub(crate) fn may_pass(&self) -> bool {
         matches!(delivery(self), Delivery::Retryable(_) | Delivery::RetryAfter(_))
     }
+
+    /// Whether the homeserver is away, or asks to wait: that says nothing about what was asked.
+    pub(crate) fn is_absence(&self) -> bool {
+        match self {
+            Self::Unsent(_) | Self::Lost(_) => true,
+            // What is no homeserver stands before it.
+            Self::Refused(Refusal { status, code, .. }) => *status == 429 || *status >= 500 && code.is_empty(),
+            Self::Outside | Self::Ours(_) => false,
+        }
+    }
 }
 
 impl From<Error> for Trouble {
@@ -213,6 +223,25 @@ mod tests {
             let outcome = format!("{:?}", delivery(&trouble));
             assert!(outcome.starts_with(expected), "{trouble}: {outcome}");
         }
+    }
+
+    #[test]
+    fn who_is_away_has_said_nothing_and_who_answers_has() {
+        let away = [
+            Trouble::Unsent("refused".to_owned()),
+            Trouble::Lost("timed out".to_owned()),
+            refused(429, "M_LIMIT_EXCEEDED", None),
+            refused(502, "", None),
+        ];
+        assert!(away.iter().all(Trouble::is_absence), "{away:?}");
+        let there = [
+            refused(404, "M_NOT_FOUND", None),
+            refused(403, "M_FORBIDDEN", None),
+            refused(500, "M_UNKNOWN", None),
+            Trouble::Outside,
+            Trouble::Ours("the disk is full".to_owned()),
+        ];
+        assert!(!there.iter().any(Trouble::is_absence), "{there:?}");
     }
 
     #[test]

@@ -13,12 +13,17 @@ use matrix_sdk::{Client, Room};
 
 use crate::busy::{self, Notice};
 use crate::ids::{self, Root};
+use crate::patience::Patience;
 use crate::place::Place;
 use crate::translate::Heard;
 use crate::{Encryption, Matrix, facts, gap, rooms, signs, unread, verify};
 
 /// How often something is tried again where the engine has no room.
 const AGAIN_MAX: u32 = 10;
+
+/// How often a reaction is tried again where the engine does not know yet what it is on. All buttons are reactions here, and
+/// the homeserver may let a card through and have its other half wait for seconds.
+const AGAIN_TOUCH_MAX: u32 = 50;
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +53,7 @@ pub(crate) async fn take(
     if let Some(since) = &since {
         for (id, update) in response.rooms.joined {
             let Some(room) = client.get_room(&id) else { continue };
-            rooms.entry(id).or_default().extend(timeline(matrix, &room, since, update).await);
+            rooms.entry(id).or_default().extend(timeline(matrix, ingress, &room, (since, update)).await);
         }
     }
     let taken = rooms.into_iter().filter_map(|(id, events)| Some((client.get_room(&id)?, events)));
@@ -57,13 +62,18 @@ pub(crate) async fn take(
 }
 
 /// What was said in a room since then, and since the bot is in it.
-async fn timeline(matrix: &Matrix, room: &Room, since: &str, update: JoinedRoomUpdate) -> Vec<TimelineEvent> {
+async fn timeline(
+    matrix: &Matrix,
+    ingress: &dyn Ingress,
+    room: &Room,
+    (since, update): (&str, JoinedRoomUpdate),
+) -> Vec<TimelineEvent> {
     let timeline = update.timeline;
     if let Some(at) = timeline.events.iter().rposition(|event| facts::is_own_join(event, &matrix.user)) {
         return timeline.events.into_iter().skip(at).collect();
     }
     let mut events = match timeline.prev_batch.as_deref().filter(|_| timeline.limited) {
-        Some(before) => gap::behind(matrix, room, before, since).await,
+        Some(before) => gap::behind(matrix, ingress, room, (before, since)).await,
         None => Vec::new(),
     };
     events.extend(timeline.events);
@@ -100,11 +110,11 @@ async fn take_event(matrix: &Matrix, ingress: &dyn Ingress, place: &Place, room:
     if verify::is_request(matrix, ingress, room, &event).await || verify::is_answer(matrix, room, &event) {
         return Taken::Done;
     }
-    let heard = facts::translate(matrix, room, &event).await;
+    let heard = facts::translate(matrix, ingress, room, &event).await;
     if heard == Heard::Nothing {
         return Taken::Done;
     }
-    if let Some(notice) = unfit(matrix, room, &event, &heard).await {
+    if let Some(notice) = unfit(matrix, ingress, room, (&event, &heard)).await {
         if is_to_us(&heard) {
             busy::tell(matrix, room, root(&heard), notice);
         }
@@ -114,8 +124,13 @@ async fn take_event(matrix: &Matrix, ingress: &dyn Ingress, place: &Place, room:
 }
 
 /// Why nothing is taken up here, or not this.
-async fn unfit(matrix: &Matrix, room: &Room, event: &TimelineEvent, heard: &Heard) -> Option<Notice> {
-    let is_encrypted = encryption(matrix, room).await;
+async fn unfit(
+    matrix: &Matrix,
+    ingress: &dyn Ingress,
+    room: &Room,
+    (event, heard): (&TimelineEvent, &Heard),
+) -> Option<Notice> {
+    let is_encrypted = encryption(matrix, ingress, room).await;
     if !rooms::fits(matrix.options.encryption, is_encrypted) {
         return Some(if is_encrypted { Notice::Encrypted } else { Notice::NotEncrypted });
     }
@@ -125,21 +140,18 @@ async fn unfit(matrix: &Matrix, room: &Room, event: &TimelineEvent, heard: &Hear
     (is_encrypted && is_words && is_plain).then_some(Notice::Plain)
 }
 
-/// Whether a room is encrypted, asked for as long as it takes: what is said in it counts only then, or only else.
-async fn encryption(matrix: &Matrix, room: &Room) -> bool {
-    let mut pause = matrix.timing.pause_first;
+/// Whether a room is encrypted: what is said in it counts only then, or only else.
+async fn encryption(matrix: &Matrix, ingress: &dyn Ingress, room: &Room) -> bool {
+    let mut patience = Patience::new(matrix, ingress);
     loop {
-        match rooms::is_encrypted(room).await {
+        let trouble = match rooms::is_encrypted(room).await {
             Ok(is_encrypted) => return is_encrypted,
-            Err(trouble) if trouble.may_pass() => {
-                tokio::time::sleep(pause.max(trouble.wait())).await;
-                pause = (pause * 2).min(matrix.timing.pause_last);
-            }
-            Err(trouble) => {
-                tracing::warn!(room = %room.room_id(), %trouble, "it is not known whether a room is encrypted");
-                // The answer that lets nothing through.
-                return matrix.options.encryption == Encryption::Off;
-            }
+            Err(trouble) => trouble,
+        };
+        if let Err(trouble) = patience.wait(trouble).await {
+            tracing::warn!(room = %room.room_id(), %trouble, "it is not known whether a room is encrypted");
+            // The answer that lets nothing through.
+            return matrix.options.encryption == Encryption::Off;
         }
     }
 }
@@ -198,7 +210,8 @@ async fn hand_over(matrix: &Matrix, ingress: &dyn Ingress, room: &Room, heard: H
 /// Tries again where there is no room.
 async fn admit_patiently(matrix: &Matrix, ingress: &dyn Ingress, heard: &Heard) -> Admitted {
     let mut admitted = admit(ingress, heard).await;
-    for _ in 0..AGAIN_MAX {
+    let again_max = if matches!(heard, Heard::Touched(_)) { AGAIN_TOUCH_MAX } else { AGAIN_MAX };
+    for _ in 0..again_max {
         if admitted != Ok(Admission::Busy) {
             break;
         }

@@ -33,7 +33,8 @@ pub enum Admission {
     Duplicate,
     /// What was touched is no button and no card of ours: nothing to do, move the cursor on.
     Unknown,
-    /// The thread's queue is full. Nothing was stored: tell the person, or hold the cursor.
+    /// The thread's queue is full, or a message was touched that may be one of ours on its way. Nothing was stored: try
+    /// again, then tell the person, or hold the cursor.
     Busy,
     /// It came over a limit, and that was said already. Nothing was stored, and the cursor may move on. The adapter may mark
     /// the message, and says nothing more.

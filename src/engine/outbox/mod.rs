@@ -85,22 +85,24 @@ impl Outbox {
         self.shows.end(signal);
     }
 
-    /// Resolves when nothing is on its way to the conversation of this thread, and after a second in any case. Somebody may
-    /// answer a message before it is stored what the platform calls it. Where a wait was in vain nobody waits for a while:
-    /// whoever hears on the platform hears nothing else meanwhile.
-    pub(super) async fn landed_near(&self, near: &ThreadKey, now: Mono) {
+    /// Resolves when every message that may be in the conversation of this thread is stored with what the platform calls it,
+    /// and after a second in any case: somebody may answer it before. False where that is not so by then. Where a wait was in
+    /// vain nobody waits for a while: whoever hears on the platform hears nothing else meanwhile.
+    pub(super) async fn landed_near(&self, near: &ThreadKey, now: Mono) -> bool {
         let here = (near.platform.clone(), room(near));
-        if self.in_vain().get(&here).is_some_and(|until| *until > now.0) {
-            return;
-        }
         let mut landed = self.landed.subscribe();
-        let is_sending = || self.lock().of(&near.platform).queue.is_sending_near(near);
-        let all_landed = async { while is_sending() && landed.changed().await.is_ok() {} };
-        if tokio::time::timeout(LANDED_MAX, all_landed).await.is_err() {
+        let is_unsettled = || self.lock().of(&near.platform).queue.is_unsettled_near(near);
+        if self.in_vain().get(&here).is_some_and(|until| *until > now.0) {
+            return !is_unsettled();
+        }
+        let all_landed = async { while is_unsettled() && landed.changed().await.is_ok() {} };
+        let in_time = tokio::time::timeout(LANDED_MAX, all_landed).await.is_ok();
+        if !in_time {
             let mut in_vain = self.in_vain();
             in_vain.retain(|_, until| *until > now.0);
             in_vain.insert(here, now.0.saturating_add(IN_VAIN_MS));
         }
+        in_time
     }
 
     /// Whether somebody waits for that.

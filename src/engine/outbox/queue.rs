@@ -110,10 +110,13 @@ impl Queue {
         self.on_their_way
     }
 
-    /// Whether a message is on its way to the conversation of this thread.
-    pub(super) fn is_sending_near(&self, near: &ThreadKey) -> bool {
+    /// Whether a message may be in the conversation of this thread of which nobody knows yet what it is called there: it is
+    /// on its way, or it was before and is tried again.
+    pub(super) fn is_unsettled_near(&self, near: &ThreadKey) -> bool {
         let here = room(near);
-        self.lines.iter().any(|(thread, line)| matches!(line.stands, Stands::Apart) && room(thread) == here)
+        let begun = |line: &Line| line.posts.values().any(|waiting| waiting.post.attempts > 0);
+        let mut near = self.lines.iter().filter(|(thread, _)| room(thread) == here);
+        near.any(|(_, line)| matches!(line.stands, Stands::Apart) || begun(line))
     }
 
     /// Whether nothing waits for the platform as a whole: then there is time for what may wait.

@@ -174,6 +174,23 @@ async fn who_answers_faster_than_the_platform_is_understood_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_reaction_to_what_may_be_out_is_not_passed_over() {
+    // The platform took the card, and not what belongs to it.
+    let halted = Script { deliveries: [Delivery::RetryAfter(600_000)].into(), ..Script::default() };
+    let mut play = Play::start(halted).await;
+    play.say("main", "restart nginx").await;
+    play.delivered().await;
+    let on = Touched::Message { event: EventId::new("the card"), sign: Sign::Approve };
+    let react = |event: &str, thread| touch(event, thread, on.clone());
+    assert_eq!(play.touch(react("1", thread_key("main"))).await, Admission::Busy);
+    assert_eq!(play.touch(react("2", room("elsewhere", "main"))).await, Admission::Unknown);
+    let (_, directory) = play.stopped().await;
+    let mut play = Play::start_in(directory, Script::default(), Vec::new()).await;
+    assert_eq!(play.touch(react("3", thread_key("main"))).await, Admission::Busy, "nor is it after a restart");
+    play.stopped().await;
+}
+
+#[tokio::test]
 async fn an_answer_hangs_from_what_it_answers_also_after_a_restart() {
     let failing = Script { deliveries: [Delivery::Retryable("down".to_owned())].into(), ..Script::default() };
     let mut play = Play::start(failing).await;

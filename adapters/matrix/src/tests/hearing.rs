@@ -1,8 +1,9 @@
 //! Hearing: what becomes a signal and in which thread, what is heard again after the bot was gone, and whose invitation is
 //! taken.
 
-use countersign_core::port::{Admission, Sign, Touched};
+use countersign_core::port::{Admission, Condition, Sign, Touched};
 use countersign_core::signal::{Addressed, Assurance, ConversationKind};
+use countersign_synapse::Fault;
 use matrix_sdk::ruma::OwnedEventId;
 use matrix_sdk::ruma::events::reaction::ReactionEventContent;
 use matrix_sdk::ruma::events::relation::{Annotation, Thread};
@@ -90,6 +91,27 @@ async fn a_reply_to_the_bot_and_a_reaction_to_its_card_are_heard() {
 }
 
 #[tokio::test]
+async fn an_answer_to_the_bot_is_heard_also_where_nobody_says_whose_message_it_answers_for_a_while() {
+    let scene = Scene::new().await;
+    let desk = Desk::new();
+    let matrix = scene.matrix(Encryption::Off);
+    let hearing = Hearing::start(&matrix, &desk);
+    let ann = scene.person("ann").await;
+    let room = ann.group(&scene.bot, false).await;
+    let asked = ann.ask(&room, "how are you").await;
+    desk.heard("how are you").await;
+    let sent = send(&matrix, &outgoing(scene.thread(&room, asked.as_str()), "fine, thank you")).await;
+    let answer: OwnedEventId = sent[0].as_str().try_into().expect("it is an event");
+    scene.gate.fault(Fault::lost_reply().on("/event/").times(20));
+    let mut reply = RoomMessageEventContent::text_plain("and the disks?");
+    reply.relates_to = Some(Relation::Thread(Thread::reply(asked, answer)));
+    ann.send(&room, reply).await;
+    assert_eq!(desk.heard("and the disks?").await.addressed, Addressed::Reply);
+    assert!(desk.conditions().iter().any(|condition| matches!(condition, Condition::Trouble { .. })), "and it is told");
+    hearing.stop().await;
+}
+
+#[tokio::test]
 async fn what_was_said_while_the_bot_was_gone_is_heard_once_however_much_it_was() {
     let scene = Scene::new().await;
     let desk = Desk::new();
@@ -125,7 +147,7 @@ async fn what_was_not_stored_is_heard_again_after_a_crash() {
     let desk = Desk::saying(vec![Err("the disk is full".to_owned()); 10_000]);
     let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
     ann.ask(&room, "not stored").await;
-    let is_full = |condition: &countersign_core::port::Condition| format!("{condition:?}").contains("the disk is full");
+    let is_full = |condition: &Condition| format!("{condition:?}").contains("the disk is full");
     desk.until("it cannot be stored", |desk| desk.conditions().iter().any(is_full)).await;
     hearing.stop().await;
     let desk = Desk::new();

@@ -67,12 +67,16 @@ impl Bed {
 #[test]
 fn what_is_on_its_way_is_known_until_it_is_out() {
     let mut bed = Bed::of(&["r/a/1", "r/b/1", "s/a/1"]);
-    let near = |bed: &Bed, name: &str| bed.queue.is_sending_near(&post(name, Lane::Answer).to);
+    let near = |bed: &Bed, name: &str| bed.queue.is_unsettled_near(&post(name, Lane::Answer).to);
     assert!(!near(&bed, "r/a"), "it waits");
     let taken = bed.take(FREE, 1, 0);
     assert!(near(&bed, "r/b") && !near(&bed, "s/a"), "every thread of the room, and no other room");
     bed.queue.done(&taken[0].post.to, 0);
     assert!(!near(&bed, "r/a"));
+    let again = bed.take(FREE, 1, 0).remove(0);
+    let again = Sending { post: Post { attempts: 1, ..again.post }, ..again };
+    bed.queue.again(again, 500, 0);
+    assert!(near(&bed, "r/a"), "the first attempt may have brought it there");
 }
 
 #[test]
