@@ -8,6 +8,7 @@ mod conflict;
 mod facts;
 mod judge;
 mod on_discord;
+mod on_matrix;
 mod on_telegram;
 mod outage;
 mod run;

@@ -130,7 +130,7 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 15] = [
     (
         "tests/fakes/synapse",
         "dependencies",
-        &["bytes", "http-body-util", "hyper", "hyper-util", "serde_json", "tempfile", "tokio"],
+        &["bytes", "fastrand", "http-body-util", "hyper", "hyper-util", "serde_json", "tempfile", "tokio"],
     ),
     (
         "tests/fakes/telegram",

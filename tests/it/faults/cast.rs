@@ -49,6 +49,9 @@ impl<C: Unruly> Cast<C> {
     }
 }
 
+/// Whoever made the team's room, into which a bot may only be invited by somebody who may talk to it.
+const HOST: &str = "[[people]]\nname = \"ann\"\naccounts = [\"PLATFORM:11\"]\nroles = [\"viewer\"]\n\n";
+
 /// The access file that knows them.
 pub(super) fn access() -> String {
     let person = |n| {
@@ -57,5 +60,5 @@ pub(super) fn access() -> String {
             101 + n
         )
     };
-    (0..PEOPLE).map(person).collect()
+    std::iter::once(HOST.to_owned()).chain((0..PEOPLE).map(person)).collect()
 }

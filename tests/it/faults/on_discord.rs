@@ -53,7 +53,7 @@ impl Unruly for Fake {
         self.write(from, place.room, text, reply_to)
     }
 
-    fn event(room: ChannelId, message: i64) -> String {
+    fn event(&self, room: ChannelId, message: i64) -> String {
         format!("{}:{message}", room.0)
     }
 

@@ -58,7 +58,7 @@ impl Unruly for Fake {
         self.say(reply_to.into_iter().fold(said, Say::reply_to))
     }
 
-    fn event(room: ChatId, message: i64) -> String {
+    fn event(&self, room: ChatId, message: i64) -> String {
         format!("{}:{message}", room.0)
     }
 

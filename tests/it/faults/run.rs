@@ -16,17 +16,11 @@ use super::judge::judge;
 use super::script::Script;
 use super::seen::{Seen, Tally};
 use super::stored::{Stored, life, trail};
-use super::unruly::{Rates, Unruly};
+use super::unruly::Unruly;
 use super::{config, desk};
 use crate::kill::{Chance, setting};
+use crate::support::matrix::Team;
 use crate::support::stage::{Script as Setup, Stage};
-
-/// How many messages (`FAULTS_MESSAGES`) and kills (`FAULTS_KILLS`).
-const MESSAGES: u64 = 1000;
-const KILLS: u64 = 20;
-
-/// What goes wrong, of a thousand.
-const RATES: Rates = Rates { duplicates: 50, reordered: 50, too_many: 20, lost: 20 };
 
 /// No more time than is needed until an unknown outcome can be looked at.
 const PERMIT: &str = "permit_seconds = 1\n";
@@ -40,7 +34,8 @@ const EARLY: u64 = 5;
 /// The longest wait of a kill that comes so early.
 const START_MS: u64 = 400;
 
-/// Kills the bot so often, spread over all messages, and starts it again each time. Returns what each life left.
+/// Kills the bot so often, spread over all messages, and starts it again each time; between kills the platform itself goes down
+/// and up. Returns what each life left.
 async fn kill_often<C: Unruly>(
     stage: &mut Stage<C>,
     mut said: watch::Receiver<usize>,
@@ -62,6 +57,9 @@ async fn kill_often<C: Unruly>(
             kill(stage, &mut lives).await;
         }
         stage.go_on().await;
+        if C::OUTAGES > 0 && lives.len() % (kills / C::OUTAGES).max(1) == 0 {
+            stage.fake.goes_down_and_up();
+        }
     }
     lives
 }
@@ -117,13 +115,15 @@ impl Figures {
 
     /// A run that saw little of what it is about proves little.
     fn must_be_plausible<C: Unruly>(&self) {
-        let enough = self.tally.duplicates >= 20
-            && self.tally.late >= 10
-            && self.tally.too_many >= 5
-            && self.tally.lost >= 5
-            && (self.marked >= 5 || !C::MAKES_COPIES)
-            && (self.missed.min(self.found) >= 5 || C::TELLS_AGAIN)
-            && self.written >= 50;
+        // Of a thousand messages.
+        let is_enough = |seen: usize, of_thousand: u64| seen as u64 * 1000 >= of_thousand * C::MESSAGES;
+        let enough = is_enough(self.tally.duplicates, 20)
+            && (is_enough(self.tally.late, 10) || !C::REORDERS)
+            && is_enough(self.tally.too_many, 5)
+            && is_enough(self.tally.lost, 5)
+            && (is_enough(self.marked, 5) || !C::MAKES_COPIES)
+            && (is_enough(self.missed.min(self.found), 5) || C::TELLS_AGAIN)
+            && is_enough(self.written, 50);
         assert!(enough, "too little went wrong to prove anything: {self}");
         assert!(C::MAKES_COPIES || self.copies == 0, "what came out already came out again: {self}");
     }
@@ -165,17 +165,23 @@ async fn a_thousand_messages_on_a_bad_day_of_discords_lose_nothing_that_was_take
     a_bad_day::<Discord>().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_day_of_matrixs_and_its_outages_lose_nothing_and_do_nothing_twice() {
+    a_bad_day::<Team<false>>().await;
+}
+
 async fn a_bad_day<C: Unruly>() {
-    let (messages, kills) = (setting("FAULTS_MESSAGES", MESSAGES), setting("FAULTS_KILLS", KILLS));
+    let (messages, kills) = (setting("FAULTS_MESSAGES", C::MESSAGES), setting("FAULTS_KILLS", C::KILLS));
     // Another seed for each run, so that many runs see many moments; it is printed, so that a run can be had again.
     let seed = setting("SEED", u64::from(std::process::id()));
     println!("SEED={seed}");
     let desk = desk();
     let (access, config) = (access(), config(desk.path()) + PERMIT);
-    let mut stage = Stage::<C>::with(Setup { access: &access, config: &config, ..Setup::default() }).await;
+    let setup = Setup { access: &access, config: &config, ..Setup::default() };
+    let mut stage = Stage::among(C::of_its_own().await, setup).await;
     let cast = Cast::assemble(&stage.fake);
     let mut script = Script::new(&stage.fake, cast, (desk.path(), stage.database()), seed);
-    stage.fake.make_trouble(RATES, seed);
+    stage.fake.make_trouble(C::RATES, seed);
     let begun = Instant::now();
     let (bell, count) = (script.bell(), usize::try_from(messages).expect("it fits"));
     let killing = kill_often(&mut stage, bell, (count, kills), Chance::new(seed + 5));
@@ -203,7 +209,7 @@ async fn a_bad_day<C: Unruly>() {
     assert!(wrong.is_empty(), "{} violations (SEED={seed}):\n{}", wrong.len(), wrong.join("\n"));
     let figures = Figures::of(&facts, tally, killed.len(), seconds);
     println!("{}: {figures}", C::PLATFORM);
-    if messages >= MESSAGES {
+    if messages >= C::MESSAGES {
         figures.must_be_plausible::<C>();
     }
 }

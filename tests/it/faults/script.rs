@@ -115,6 +115,8 @@ impl<C: Unruly> Script<C> {
         for number in 0..messages {
             self.say();
             self.said.send_replace(number + 1);
+            // Saying it may have taken a while: whoever kills the bot has a say between any two.
+            tokio::task::yield_now().await;
             if number % BREATH == 0 {
                 self.breathe().await;
             }
@@ -125,13 +127,17 @@ impl<C: Unruly> Script<C> {
     /// everywhere, behind which nothing waits.
     pub(super) async fn settle(&mut self) {
         let (fake, database) = (self.fake.clone(), self.database.clone());
-        let missing = async || format!("unfinished is {:#?}", unfinished(&database).await);
+        let told = std::cell::RefCell::new(Vec::new());
+        let missing =
+            async || format!("unfinished is {:#?}, not taken {:#?}", unfinished(&database).await, told.borrow());
         let mut is_said = false;
         until(SETTLE_LONGEST, missing, async || {
             if self.press_cards() {
                 is_said = false;
             }
-            if fake.listener().is_none() || self.on_their_way().await > 0 || !unfinished(&database).await.is_empty() {
+            let is_on_its_way = self.on_their_way().await > 0;
+            told.replace(self.told.clone());
+            if fake.listener().is_none() || is_on_its_way || !unfinished(&database).await.is_empty() {
                 return None;
             }
             // What came out while the database was looked at.
@@ -215,7 +221,7 @@ impl<C: Unruly> Script<C> {
     ) -> i64 {
         let moment = self.moment();
         let message = self.fake.say_in(place, from, &text, reply_to);
-        self.note((token, C::event(place.room, message), what), moment);
+        self.note((token, self.fake.event(place.room, message), what), moment);
         message
     }
 

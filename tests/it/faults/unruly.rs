@@ -1,6 +1,8 @@
 //! A platform that can have a bad day: beside what every test plays on it, its fake makes trouble at given rates, and says
 //! afterwards what the bot was handed and what it got from it. Nothing is judged.
 
+use std::time::Duration;
+
 use super::cast::Place;
 use super::facts::Life;
 use super::seen::Seen;
@@ -26,10 +28,24 @@ pub(super) enum Pressed {
 
 /// Such a platform.
 pub(super) trait Unruly: Chat {
+    /// How many messages (`FAULTS_MESSAGES`) and kills (`FAULTS_KILLS`), where nothing else is set.
+    const MESSAGES: u64 = 1000;
+    const KILLS: u64 = 20;
+    /// What goes wrong.
+    const RATES: Rates = Rates { duplicates: 50, reordered: 50, too_many: 20, lost: 20 };
     /// Whether what was not confirmed is told again.
     const TELLS_AGAIN: bool;
     /// Whether what may have come out already comes out again as another message.
     const MAKES_COPIES: bool;
+    /// Whether it may hand out a later thing before an earlier one.
+    const REORDERS: bool = true;
+    /// How often it can be stopped and started again during a run.
+    const OUTAGES: usize = 0;
+
+    /// One that nobody else uses.
+    async fn of_its_own() -> Self {
+        Self::open(Duration::from_mins(1)).await
+    }
 
     /// Everywhere that something can be said, some of it to everybody.
     fn places(&self, people: &[i64]) -> Vec<Place<Self::Room>>;
@@ -38,7 +54,7 @@ pub(super) trait Unruly: Chat {
     /// Somebody writes. The message.
     fn say_in(&self, place: &Place<Self::Room>, from: i64, text: &str, reply_to: Option<i64>) -> i64;
     /// A message as the adapter names it.
-    fn event(room: Self::Room, message: i64) -> String;
+    fn event(&self, room: Self::Room, message: i64) -> String;
     /// Somebody presses a button; none where it is not there.
     fn press_if_there(&self, who: i64, at: (Self::Room, i64), label: &str) -> Option<Pressed>;
     /// Somebody says what a press asked for. The event that this is; none where nothing was asked by now.
@@ -47,6 +63,8 @@ pub(super) trait Unruly: Chat {
     fn listener(&self) -> Option<String>;
     /// Waits until the bot has called so often.
     async fn called(&self, calls: usize);
+    /// Stops it at once, and starts it again on the same data. Blocks meanwhile.
+    fn goes_down_and_up(&self) {}
     /// What the bot was handed and what came out. `kills` has, for each kill, how many calls came before it; `lives` what each
     /// life took.
     fn read_log(&self, kills: &[usize], lives: &[Life]) -> Seen;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use countersign_synapse::{Call, Fault, Gate, Person, Room, Say, Seen, Synapse};
+use countersign_synapse::{Call, Fault, Gate, Person, Room, Say, Seen, Synapse, shown_now};
 
 use super::chat::{Chat, Shown, Told};
 use super::stage::{self, ANN, Pace};
@@ -101,6 +101,21 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
         people().get(&(self.0.synapse.url(), id)).cloned().expect("invariant: they were made before")
     }
 
+    /// A room of these alone, the first of whom makes it.
+    pub(crate) fn room_of(&self, name: &str, members: &[i64]) -> usize {
+        self.make(members[0], members.to_vec(), Room::new(name), false)
+    }
+
+    /// Every room, as its homeserver names it.
+    pub(crate) fn rooms(&self) -> Vec<String> {
+        lock(&self.0.rooms).iter().map(|place| place.id.clone()).collect()
+    }
+
+    /// Says something in whichever relation. Its number.
+    pub(crate) fn say_as(&self, who: i64, room: usize, said: &Say) -> i64 {
+        self.0.synapse.number(&self.known(who).say(&self.place(room).id, said))
+    }
+
     fn make(&self, owner: i64, members: Vec<i64>, room: Room, is_private: bool) -> usize {
         let others = members.iter().filter(|id| **id != owner).map(|id| self.known(*id));
         let room = others.fold(room, |room, other| room.with(other.user())).with(&self.0.bot);
@@ -130,10 +145,7 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
 
     /// A reaction of somebody's to a message that was not taken back.
     fn reaction_of(&self, user: &str, room: &str, event: &str, key: &str) -> Option<String> {
-        let events = self.0.synapse.events(room);
-        let is_gone = |id: &str| events.iter().any(|seen| seen.redacts.as_deref() == Some(id));
-        let mut own = events.iter().filter(|seen| seen.sender == user && seen.reaction() == Some((event, key)));
-        own.find(|seen| !is_gone(&seen.event)).map(|seen| seen.event.clone())
+        reaction_among(&self.0.synapse.events(room), user, (event, key))
     }
 
     /// Reacts; who has done so already takes that back first.
@@ -147,15 +159,15 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
         reaction
     }
 
-    /// A message as it stands now; none where it is no message.
-    fn shown(&self, seen: &Seen) -> Option<Shown> {
+    /// A message as it stands now among what was seen of its room; none where it is no message.
+    fn shown(&self, events: &[Arc<Seen>], seen: &Seen) -> Option<Shown> {
         if !seen.is_message() && !seen.emptied {
             return None;
         }
         let synapse = &self.0.synapse;
-        let now = synapse.shown(&seen.room, &seen.event);
+        let now = shown_now(events, &seen.event);
         let key = |(key, label): &(&str, &str)| {
-            let given = self.reaction_of(&self.0.bot, &seen.room, &seen.event, key);
+            let given = reaction_among(events, &self.0.bot, (&seen.event, key));
             given.map(|_| ((*label).to_owned(), (*key).to_owned()))
         };
         Some(Shown {
@@ -167,6 +179,13 @@ impl<const ENCRYPTED: bool> Team<ENCRYPTED> {
             buttons: LABELS.iter().filter_map(key).collect(),
         })
     }
+}
+
+/// A reaction of somebody's among these that was not taken back.
+fn reaction_among(events: &[Arc<Seen>], user: &str, (event, key): (&str, &str)) -> Option<String> {
+    let is_gone = |id: &str| events.iter().any(|seen| seen.redacts.as_deref() == Some(id));
+    let mut own = events.iter().filter(|seen| seen.sender == user && seen.reaction() == Some((event, key)));
+    own.find(|seen| !is_gone(&seen.event)).map(|seen| seen.event.clone())
 }
 
 /// Whether everything has come that belongs to a message: its reactions follow it, and go when it offers none any more.
@@ -207,7 +226,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
     }
 
     fn mark(&self) -> usize {
-        self.0.gate.calls().len()
+        self.0.gate.count()
     }
 
     async fn listens_since(&self, mark: usize) {
@@ -267,7 +286,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
             },
             None => Say::new(text),
         };
-        self.0.synapse.number(&self.known(who).say(&self.place(room).id, &said))
+        self.say_as(who, room, &said)
     }
 
     fn rewrite(&self, room: usize, message: i64, text: &str) {
@@ -279,7 +298,7 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
 
     fn press_button(&self, who: i64, room: usize, message: i64, label: &str) -> String {
         let seen = self.0.synapse.numbered(message).expect("invariant: it was seen");
-        let shown = self.shown(&seen).expect("invariant: it is a message");
+        let shown = self.shown(&self.0.synapse.events(&seen.room), &seen).expect("invariant: it is a message");
         let key = shown.buttons.iter().find(|(known, _)| known == label).map(|(_, key)| key.clone());
         let key = key.unwrap_or_else(|| panic!("no {label} on {shown:?}"));
         self.react(who, room, message, &key)
@@ -335,19 +354,19 @@ impl<const ENCRYPTED: bool> Chat for Team<ENCRYPTED> {
 
     fn all(&self, room: usize) -> Vec<Shown> {
         let events = self.0.synapse.events(&self.place(room).id);
-        events.iter().filter_map(|seen| self.shown(seen)).collect()
+        events.iter().filter_map(|seen| self.shown(&events, seen)).collect()
     }
 
     async fn seen(&self, room: usize, wanted: impl Fn(&Shown) -> bool) -> Shown {
         let is_wanted = |shown: &Shown| !shown.deleted && is_settled(shown) && wanted(shown);
-        let look = |_: &[Seen]| self.all(room).into_iter().find(|shown| is_wanted(shown));
+        let look = |_: &[Arc<Seen>]| self.all(room).into_iter().find(|shown| is_wanted(shown));
         self.0.synapse.wait_until(&self.place(room).id, look).await
     }
 
     fn sent(&self) -> String {
         let sends = |call: &Call| call.path.contains("/rooms/").then(|| format!("{} {}", call.path, call.body));
         let on_the_wire = self.0.gate.calls().iter().filter_map(sends).collect::<Vec<_>>();
-        let rooms: Vec<String> = lock(&self.0.rooms).iter().map(|place| place.id.clone()).collect();
+        let rooms = self.rooms();
         let events = rooms.iter().flat_map(|room| self.0.synapse.events(room));
         let read = events.filter(|seen| seen.sender == self.0.bot).map(|seen| seen.content.to_string());
         on_the_wire.into_iter().chain(read).collect::<Vec<_>>().join("\n")

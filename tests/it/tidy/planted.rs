@@ -61,6 +61,7 @@ tokio = \"1\"
 
 const SYNAPSE_MANIFEST: &str = "[dependencies]
 bytes = \"1\"
+fastrand = \"1\"
 http-body-util = \"1\"
 hyper = \"1\"
 hyper-util = \"1\"

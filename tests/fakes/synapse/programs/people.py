@@ -19,6 +19,8 @@ from nio.crypto.sas import Sas, SasState
 SERVER = sys.argv[1]
 STORES = tempfile.TemporaryDirectory(dir=sys.argv[2])
 PASSWORD = "correct horse"
+# Whatever was said in a room since somebody's client looked last, and not the latest ten events alone.
+FILTER = {"room": {"timeline": {"limit": 500}}}
 
 
 class Sha256:
@@ -88,7 +90,7 @@ class Device:
     async def listen(self) -> None:
         while True:
             try:
-                await self.client.sync_forever(timeout=30000, full_state=True)
+                await self.client.sync_forever(timeout=30000, full_state=True, sync_filter=FILTER)
             except Exception as error:  # A person goes on, whatever it was: the server may be away, as some tests want it.
                 if not isinstance(error, (aiohttp.ClientError, asyncio.TimeoutError, OSError, nio.LocalProtocolError)):
                     print(f"{self.key}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)

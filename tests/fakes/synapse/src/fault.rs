@@ -1,13 +1,22 @@
 //! What can go wrong between a bot and the homeserver. Each is what Matrix itself can answer, or what a network does.
 
+use fastrand::Rng;
+
 /// Something that goes wrong, from now on until it is used up or cleared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub(crate) kind: Kind,
     /// What a call's path has to hold.
     pub(crate) within: Vec<String>,
-    /// How many calls it meets; none is all.
-    pub(crate) left: Option<u32>,
+    often: Often,
+}
+
+/// How often something that could go wrong does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Often {
+    Always,
+    Next(u32),
+    Chance { per_thousand: u32, drawn_by: Rng },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +27,7 @@ pub(crate) enum Kind {
     Broken(u16),
     /// It is done, and nobody hears of it.
     LostReply,
-    /// The next sync that tells of anything that somebody but this account did is told so many times more.
+    /// A sync that tells of anything that somebody but this account did is told so many times more.
     ToldAgain(u32, String),
 }
 
@@ -40,11 +49,11 @@ impl Fault {
 
     /// The next sync that tells of anything that was said by somebody but this account is told so many times more.
     pub fn told_again(times: u32, but: &str) -> Self {
-        Self { left: Some(1), ..Self::new(Kind::ToldAgain(times, but.to_owned())).on("/sync") }
+        Self::new(Kind::ToldAgain(times, but.to_owned())).on("/sync").times(1)
     }
 
     fn new(kind: Kind) -> Self {
-        Self { kind, within: Vec::new(), left: None }
+        Self { kind, within: Vec::new(), often: Often::Always }
     }
 
     /// Only for calls with this in their path.
@@ -63,7 +72,13 @@ impl Fault {
     /// Only for so many calls.
     #[must_use]
     pub fn times(self, calls: u32) -> Self {
-        Self { left: Some(calls), ..self }
+        Self { often: Often::Next(calls), ..self }
+    }
+
+    /// Only for so many of a thousand calls, drawn from the seed.
+    #[must_use]
+    pub fn chance(self, per_thousand: u32, seed: u64) -> Self {
+        Self { often: Often::Chance { per_thousand, drawn_by: Rng::with_seed(seed) }, ..self }
     }
 
     /// Whether it is meant for a call like this.
@@ -71,8 +86,22 @@ impl Fault {
         self.within.iter().all(|part| plain(&call.path).contains(&plain(part)))
     }
 
+    /// Whether a call with this path may meet it.
     pub(crate) fn meets(&self, path: &str) -> bool {
-        self.left != Some(0) && self.within.iter().all(|part| plain(path).contains(&plain(part)))
+        self.often != Often::Next(0) && self.within.iter().all(|part| plain(path).contains(&plain(part)))
+    }
+
+    /// Whether it strikes this time, counted down or drawn.
+    pub(crate) fn strikes(&mut self) -> bool {
+        match &mut self.often {
+            Often::Always => true,
+            Often::Next(0) => false,
+            Often::Next(left) => {
+                *left -= 1;
+                true
+            }
+            Often::Chance { per_thousand, drawn_by } => drawn_by.u32(0..1000) < *per_thousand,
+        }
     }
 }
 

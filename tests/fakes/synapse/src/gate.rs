@@ -30,6 +30,8 @@ pub struct Call {
     pub body: String,
     /// The HTTP status that the bot was told; none where it was told nothing.
     pub status: Option<u16>,
+    /// What it came to, also where the bot was not told.
+    pub answer: String,
 }
 
 /// A gate. It closes when it is dropped.
@@ -54,6 +56,9 @@ struct State {
 }
 
 type Answer = Response<Full<Bytes>>;
+
+/// An answer, all of it.
+type Whole = (Parts, Bytes);
 
 impl Synapse {
     /// A new gate to this homeserver.
@@ -100,6 +105,18 @@ impl Gate {
         self.shared.state().calls.clone()
     }
 
+    /// How many calls have ended so far.
+    pub fn count(&self) -> usize {
+        self.shared.state().calls.len()
+    }
+
+    /// Waits until so many calls have ended.
+    pub async fn wait_for_count(&self, count: usize) {
+        let mut changed = self.shared.changed.subscribe();
+        let in_time = tokio::time::timeout(PATIENCE, changed.wait_for(|made| *made >= count)).await;
+        drop(in_time.unwrap_or_else(|_| panic!("{} calls within {PATIENCE:?}, and not {count}", self.count())));
+    }
+
     /// Waits for a call, also one that was before.
     pub async fn wait_for(&self, wanted: impl Fn(&Call) -> bool) -> Call {
         self.wait_for_since(0, wanted).await
@@ -134,12 +151,10 @@ impl Shared {
     /// What goes wrong with this call, if anything does.
     fn trouble(&self, path: &str) -> Option<Kind> {
         let mut state = self.state();
-        let fault = state.faults.iter_mut().find(|fault| fault.meets(path))?;
-        // A sync that tells of nothing is not told again: it is not used up by one.
-        if let Some(left) = fault.left.as_mut().filter(|_| !matches!(fault.kind, Kind::ToldAgain(..))) {
-            *left -= 1;
-        }
-        Some(fault.kind.clone())
+        // Whether a sync is told again is drawn once it is known to tell of something.
+        let strikes = |fault: &mut Fault| matches!(fault.kind, Kind::ToldAgain(..)) || fault.strikes();
+        let mut met = state.faults.iter_mut().filter(|fault| fault.meets(path));
+        met.find_map(|fault| strikes(fault).then(|| fault.kind.clone()))
     }
 
     fn note(&self, call: Call) {
@@ -155,11 +170,9 @@ impl Shared {
         let is_said = |kind: &str| matches!(kind, "m.room.message" | "m.room.encrypted" | "m.reaction");
         if events.any(|event| event["sender"] != but && event["type"].as_str().is_some_and(is_said)) {
             let mut state = self.state();
-            state.again.extend((0..times).map(|_| answer.clone()));
-            for fault in &mut state.faults {
-                if matches!(fault.kind, Kind::ToldAgain(..)) {
-                    fault.left = Some(0);
-                }
+            let mut kept = state.faults.iter_mut().filter(|fault| matches!(fault.kind, Kind::ToldAgain(..)));
+            if kept.any(Fault::strikes) {
+                state.again.extend((0..times).map(|_| answer.clone()));
             }
         }
     }
@@ -182,31 +195,35 @@ async fn pass(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Answer,
     let body = body.collect().await.map_err(std::io::Error::other)?.to_bytes();
     let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     let said = String::from_utf8_lossy(&body).into_owned();
-    let call = Call { method: head.method.to_string(), path, body: said, status: None };
-    let answer = answer(&shared, &call.path, Request::from_parts(head, Full::new(body))).await?;
-    let status = answer.as_ref().map(|answer| answer.status().as_u16());
-    shared.note(Call { status, ..call });
-    answer.ok_or_else(|| std::io::Error::other("the answer is lost"))
+    let call = Call { method: head.method.to_string(), path, body: said, status: None, answer: String::new() };
+    let (answer, is_lost) = answer(&shared, &call.path, Request::from_parts(head, Full::new(body))).await?;
+    let (head, body) = answer;
+    let status = (!is_lost).then(|| head.status.as_u16());
+    shared.note(Call { status, answer: String::from_utf8_lossy(&body).into_owned(), ..call });
+    if is_lost {
+        return Err(std::io::Error::other("the answer is lost"));
+    }
+    Ok(Response::from_parts(head, Full::new(body)))
 }
 
-/// What the bot is told; nothing where that is lost.
-async fn answer(shared: &Shared, path: &str, request: Request<Full<Bytes>>) -> Result<Option<Answer>, std::io::Error> {
+/// What it comes to, and whether the bot is not told.
+async fn answer(shared: &Shared, path: &str, request: Request<Full<Bytes>>) -> Result<(Whole, bool), std::io::Error> {
     let trouble = shared.trouble(path);
     let again = if path.contains("/sync") { shared.state().again.pop_front() } else { None };
     if let Some(again) = again {
-        return Ok(Some(plain(200, again)));
+        return Ok((plain(200, again), false));
     }
-    match trouble {
-        Some(Kind::TooMany(retry_after_ms)) => Ok(Some(plain(429, too_many(retry_after_ms).into()))),
-        Some(Kind::Broken(status)) => Ok(Some(plain(status, BROKEN.into()))),
-        Some(Kind::LostReply) => forward(shared, request).await.map(|_| None),
+    Ok(match trouble {
+        Some(Kind::TooMany(retry_after_ms)) => (plain(429, too_many(retry_after_ms).into()), false),
+        Some(Kind::Broken(status)) => (plain(status, BROKEN.into()), false),
+        Some(Kind::LostReply) => (forward(shared, request).await?, true),
         Some(Kind::ToldAgain(times, but)) => {
             let (head, body) = forward(shared, request).await?;
             shared.keep((times, &but), &body);
-            Ok(Some(Response::from_parts(head, Full::new(body))))
+            ((head, body), false)
         }
-        None => forward(shared, request).await.map(|(head, body)| Some(Response::from_parts(head, Full::new(body)))),
-    }
+        None => (forward(shared, request).await?, false),
+    })
 }
 
 /// What Synapse says where it is too much for it.
@@ -219,7 +236,7 @@ fn too_many(retry_after_ms: u64) -> String {
 const BROKEN: &str = r#"{"errcode":"M_UNKNOWN","error":"Internal server error"}"#;
 
 /// Asks the homeserver.
-async fn forward(shared: &Shared, mut request: Request<Full<Bytes>>) -> Result<(Parts, Bytes), std::io::Error> {
+async fn forward(shared: &Shared, mut request: Request<Full<Bytes>>) -> Result<Whole, std::io::Error> {
     let stream = TcpStream::connect(&shared.upstream).await?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(std::io::Error::other)?;
@@ -234,9 +251,9 @@ async fn forward(shared: &Shared, mut request: Request<Full<Bytes>>) -> Result<(
     Ok((head, body))
 }
 
-fn plain(status: u16, body: Bytes) -> Answer {
-    let mut answer = Response::new(Full::new(body));
+fn plain(status: u16, body: Bytes) -> Whole {
+    let mut answer = Response::new(body);
     *answer.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
     answer.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
-    answer
+    answer.into_parts()
 }

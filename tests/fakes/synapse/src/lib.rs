@@ -25,5 +25,5 @@ mod server;
 pub use fault::Fault;
 pub use gate::{Call, Gate};
 pub use people::{Comparison, Person, Room, Say};
-pub use seen::Seen;
+pub use seen::{Seen, shown_now};
 pub use server::Synapse;

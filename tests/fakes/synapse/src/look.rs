@@ -1,8 +1,9 @@
 //! Looking at a room, and waiting for what is to be seen there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::seen::Seen;
+use crate::seen::{Seen, shown_now};
 use crate::server::Synapse;
 
 /// How long a wait takes at most: a machine that compiles beside it is slow.
@@ -10,8 +11,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 impl Synapse {
     /// Every event of a room, in the order in which people saw it.
-    pub fn events(&self, room: &str) -> Vec<Seen> {
-        self.front().look(|timeline| timeline.of(room).cloned().collect())
+    pub fn events(&self, room: &str) -> Vec<Arc<Seen>> {
+        self.front().look(|timeline| timeline.of(room))
     }
 
     /// Blocks until somebody has seen an event. Its number: what was seen later has a greater one, in whichever room.
@@ -27,11 +28,12 @@ impl Synapse {
 
     /// Waits for an event of a room, also one that was there before; panics with the room where it does not come.
     pub async fn wait_for(&self, room: &str, wanted: impl Fn(&Seen) -> bool) -> Seen {
-        self.wait_until(room, |events| events.iter().find(|event| wanted(event)).cloned()).await
+        self.wait_until(room, |events| events.iter().find(|event| wanted(event)).map(|event| event.as_ref().clone()))
+            .await
     }
 
     /// Waits until what is seen of a room makes something; panics with the room where it does not.
-    pub async fn wait_until<T>(&self, room: &str, make: impl Fn(&[Seen]) -> Option<T>) -> T {
+    pub async fn wait_until<T>(&self, room: &str, make: impl Fn(&[Arc<Seen>]) -> Option<T>) -> T {
         let mut changes = self.front().changes();
         let seen = async {
             loop {
@@ -47,24 +49,12 @@ impl Synapse {
 
     /// What a message says now, after its edits; none where it was deleted or never seen.
     pub fn shown(&self, room: &str, event: &str) -> Option<Seen> {
-        let events = self.events(room);
-        if events.iter().any(|seen| seen.redacts.as_deref() == Some(event)) {
-            return None;
-        }
-        let message = events.iter().find(|seen| seen.event == event)?;
-        let edit = events.iter().rev().find(|seen| seen.edits() == Some(event) && seen.sender == message.sender);
-        let new = edit.map(|edit| edit.content["m.new_content"].clone()).filter(|new| !new.is_null());
-        let mut shown = message.clone();
-        if let Some(mut new) = new {
-            new["m.relates_to"] = message.content["m.relates_to"].clone();
-            shown.content = new;
-        }
-        Some(shown)
+        shown_now(&self.events(room), event)
     }
 
     /// A room as people see it: a line for each event.
     pub fn picture(&self, room: &str) -> String {
-        let line = |seen: Seen| {
+        let line = |seen: &Arc<Seen>| {
             let what = if let Some((on, key)) = seen.reaction() {
                 format!("reacts {key} to {on}")
             } else if let Some(gone) = &seen.redacts {
@@ -82,6 +72,6 @@ impl Synapse {
             let thread = seen.thread().map(|root| format!(" in {root}")).unwrap_or_default();
             format!("{} {}{thread}{lock}: {what}", seen.event, seen.sender)
         };
-        self.events(room).into_iter().map(line).collect::<Vec<_>>().join("\n")
+        self.events(room).iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }

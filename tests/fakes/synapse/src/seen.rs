@@ -1,5 +1,8 @@
 //! What people's clients have shown them: events as they came, decrypted where that was possible, once each.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use serde_json::Value;
 
 /// An event of a room.
@@ -87,29 +90,56 @@ impl Seen {
 
 /// Everything that was seen, in the order in which it was seen first.
 #[derive(Default)]
-pub(crate) struct Timeline(Vec<Seen>);
+pub(crate) struct Timeline {
+    events: Vec<Arc<Seen>>,
+    /// Where each is, by its id.
+    places: HashMap<String, usize>,
+    /// Which are in a room, by its id.
+    rooms: HashMap<String, Vec<usize>>,
+}
 
 impl Timeline {
     /// Several people see the same; who can read it counts.
     pub(crate) fn add(&mut self, seen: Seen) {
-        match self.0.iter_mut().find(|known| known.event == seen.event && known.room == seen.room) {
-            Some(known) if !known.readable && seen.readable => *known = seen,
-            Some(_) => {}
-            None => self.0.push(seen),
+        if let Some(known) = self.places.get(&seen.event).and_then(|at| self.events.get_mut(*at)) {
+            if !known.readable && seen.readable {
+                *known = Arc::new(seen);
+            }
+            return;
         }
+        let at = self.events.len();
+        self.places.insert(seen.event.clone(), at);
+        self.rooms.entry(seen.room.clone()).or_default().push(at);
+        self.events.push(Arc::new(seen));
     }
 
-    pub(crate) fn of<'t>(&'t self, room: &'t str) -> impl Iterator<Item = &'t Seen> {
-        self.0.iter().filter(move |seen| seen.room == room)
+    pub(crate) fn of(&self, room: &str) -> Vec<Arc<Seen>> {
+        let places = self.rooms.get(room).into_iter().flatten();
+        places.filter_map(|at| self.events.get(*at).cloned()).collect()
     }
 
     /// The number of an event, from 1.
     pub(crate) fn number(&self, event: &str) -> Option<i64> {
-        let at = self.0.iter().position(|seen| seen.event == event)?;
-        i64::try_from(at).ok().map(|at| at + 1)
+        i64::try_from(*self.places.get(event)?).ok().map(|at| at + 1)
     }
 
     pub(crate) fn numbered(&self, number: i64) -> Option<&Seen> {
-        self.0.get(usize::try_from(number).ok()?.checked_sub(1)?)
+        self.events.get(usize::try_from(number).ok()?.checked_sub(1)?).map(Arc::as_ref)
     }
+}
+
+/// What a message of these says now, after its edits; none where it was deleted or never seen.
+pub fn shown_now(events: &[Arc<Seen>], event: &str) -> Option<Seen> {
+    if events.iter().any(|seen| seen.redacts.as_deref() == Some(event)) {
+        return None;
+    }
+    let message = events.iter().find(|seen| seen.event == event)?;
+    let edit = events.iter().rev().find(|seen| seen.edits() == Some(event) && seen.sender == message.sender);
+    let new = edit.map(|edit| edit.content["m.new_content"].clone()).filter(|new| !new.is_null());
+    let mut shown = message.as_ref().clone();
+    if let Some(mut new) = new {
+        new["m.relates_to"] = message.content["m.relates_to"].clone();
+        shown.content = new;
+    }
+    Some(shown)
 }

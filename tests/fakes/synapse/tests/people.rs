@@ -75,11 +75,7 @@ async fn the_homeserver_is_away_and_comes_back_with_everything() {
     synapse.start_again();
     let after = ann.say(&room, &Say::new("after"));
     synapse.wait_for(&room, |seen| seen.event == after).await;
-    let said: Vec<String> = synapse
-        .events(&room)
-        .into_iter()
-        .filter(countersign_synapse::Seen::is_message)
-        .map(|seen| seen.body().to_owned())
-        .collect();
+    let said: Vec<String> =
+        synapse.events(&room).into_iter().filter(|seen| seen.is_message()).map(|seen| seen.body().to_owned()).collect();
     assert_eq!(said, ["before", "after"]);
 }
