@@ -96,16 +96,17 @@ impl Store {
     }
 
     /// The thread of an accepted message, by the platform's id of its event, as long as something can still be taken back there:
-    /// it is being worked on, or a plan waits. Else none.
-    /// Reads.
+    /// it is being worked on, or a plan waits. Else none, and also where the message was said in another conversation than the
+    /// one at hand: ids of messages are not secret, and nothing is taken back from outside. Reads.
     pub async fn thread_of_event(&self, near: &ThreadKey, event: &EventId) -> Result<Option<ThreadKey>, StoreError> {
         let sql = "SELECT t.id, t.platform, t.account, t.space, t.conversation, t.root \
                    FROM inbox AS i JOIN threads AS t ON t.id = i.thread \
-                   WHERE i.platform = $1 AND i.account = $2 AND i.event = $3 \
+                   WHERE i.platform = $1 AND i.account = $2 AND i.event = $3 AND t.conversation = $4 \
                    AND (i.state <> 'done' OR EXISTS (SELECT 1 FROM plans AS p WHERE p.thread = i.thread \
                    AND p.state IN ('pending', 'approved')))";
         let query = sqlx::query(sql).bind(near.platform.as_str()).bind(near.account.as_str()).bind(event.as_str());
-        let found = query.fetch_optional(&self.read).await.map_err(StoreError::while_doing("looking for a message"))?;
+        let found = query.bind(near.conversation.as_str()).fetch_optional(&self.read).await;
+        let found = found.map_err(StoreError::while_doing("looking for a message"))?;
         found.as_ref().map(|row| threads::key(&Stored::new("threads", row))).transpose()
     }
 

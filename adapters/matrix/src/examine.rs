@@ -132,6 +132,12 @@ async fn identity(asker: &Asker<'_>, kept: &Kept) -> Finding {
 }
 
 async fn recovery(asker: &Asker<'_>) -> Finding {
+    if session::recovery_mark(&asker.matrix.options.store).exists() {
+        return Finding::wrong(
+            "the bot was interrupted while it made its recovery key, so that nobody has that",
+            "Start the bot: it makes another one then, and says where it lies.",
+        );
+    }
     let path = format!("v3/user/{}/account_data/m.secret_storage.default_key", asker.matrix.user);
     match asker.get(&path).await {
         Ok((200, answer)) if answer["key"].is_string() => Finding::fine("its identity can be recovered with its key"),

@@ -255,3 +255,8 @@ fn unwritable(store: &Path, error: &std::io::Error) -> Halt {
 pub(crate) fn recovery_key(store: &Path) -> PathBuf {
     store.join("recovery-key")
 }
+
+/// Is there while a recovery key is made and not yet written down.
+pub(crate) fn recovery_mark(store: &Path) -> PathBuf {
+    store.join("recovery-key.pending")
+}

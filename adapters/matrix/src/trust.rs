@@ -1,6 +1,9 @@
 //! The bot's own identity: cross-signing keys made at the first login and kept for good, with a recovery key, so that people
 //! who verified the bot need not do it again, and the bot need not verify them again.
 
+use std::io;
+use std::path::Path;
+
 use matrix_sdk::Client;
 use matrix_sdk::encryption::recovery::{RecoveryError, RecoveryState};
 use matrix_sdk::encryption::secret_storage::SecretStorageError;
@@ -70,11 +73,18 @@ async fn bootstrap(matrix: &Matrix, client: &Client) -> Result<(), Halt> {
     Err(error.into())
 }
 
-/// Sees that there is a recovery key. One that is made lies in the bot's folder, for an administrator to take away.
+/// Sees that there is a recovery key. One that is made lies in the bot's folder, for an administrator to take away: that it
+/// is not there says nothing, but that the bot was interrupted while it made one does.
 async fn keep_recoverable(matrix: &Matrix, client: &Client) -> Result<(), Halt> {
     let recovery = client.encryption().recovery();
+    let mark = session::recovery_mark(&matrix.options.store);
     match recovery.state() {
-        RecoveryState::Enabled => return Ok(()),
+        RecoveryState::Enabled if mark.exists() && recovery_key(matrix).is_none() => {
+            tracing::warn!("the bot was interrupted while it made its recovery key; it makes another one");
+            let made = recovery.reset_key().await.map_err(unrecovered)?;
+            return keep(&matrix.options.store, &made);
+        }
+        RecoveryState::Enabled => return unmark(&mark).map_err(|error| unwritable(&mark, &error)),
         RecoveryState::Incomplete => {
             let Some(key) = recovery_key(matrix) else {
                 tracing::warn!(
@@ -86,6 +96,7 @@ async fn keep_recoverable(matrix: &Matrix, client: &Client) -> Result<(), Halt> 
         }
         RecoveryState::Disabled | RecoveryState::Unknown => {}
     }
+    files::put(&mark, b"").map_err(|error| unwritable(&mark, &error))?;
     let made = match recovery.enable().await {
         Ok(key) => key,
         // A backup of room keys that nobody can open any more is in the way. A new one takes its place.
@@ -95,15 +106,30 @@ async fn keep_recoverable(matrix: &Matrix, client: &Client) -> Result<(), Halt> 
         }
         Err(error) => return Err(unrecovered(error)),
     };
-    let path = session::recovery_key(&matrix.options.store);
-    files::put(&path, format!("{made}\n").as_bytes()).map_err(|error| {
-        Halt::Refused(format!("{} cannot be written: {error}. Give the bot a folder that is its own.", path.display()))
-    })?;
+    keep(&matrix.options.store, &made)
+}
+
+/// Writes the key down that was made.
+fn keep(store: &Path, made: &str) -> Result<(), Halt> {
+    let (path, mark) = (session::recovery_key(store), session::recovery_mark(store));
+    files::put(&path, format!("{made}\n").as_bytes()).map_err(|error| unwritable(&path, &error))?;
+    unmark(&mark).map_err(|error| unwritable(&mark, &error))?;
     tracing::warn!(
         path = %path.display(),
         "the bot made a recovery key: keep it in a safe place, it opens the bot's identity and its old messages"
     );
     Ok(())
+}
+
+fn unmark(mark: &Path) -> io::Result<()> {
+    match std::fs::remove_file(mark) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Halt {
+    Halt::Refused(format!("{} cannot be written: {error}. Give the bot a folder that is its own.", path.display()))
 }
 
 /// The one that is configured, else the one that the bot made. Does file I/O.

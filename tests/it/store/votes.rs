@@ -191,7 +191,11 @@ async fn a_message_is_found_by_its_event(bed: Bed) {
     assert_eq!(found("e-9").await, None);
     let mut other_account = elsewhere.clone();
     other_account.account = countersign_core::signal::AccountId::new("another of ours");
-    assert_eq!(bed.store.thread_of_event(&other_account, &EventId::new("e-1")).await.expect("readable"), None);
+    let mut other_conversation = elsewhere.clone();
+    other_conversation.conversation = countersign_core::signal::ConversationId::new("another room");
+    for outside in [other_account, other_conversation] {
+        assert_eq!(bed.store.thread_of_event(&outside, &EventId::new("e-1")).await.expect("readable"), None);
+    }
 }
 
 async fn where_work_is_open_is_known(bed: Bed) {

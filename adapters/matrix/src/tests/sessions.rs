@@ -69,6 +69,30 @@ async fn a_new_device_takes_the_identity_up_with_the_recovery_key_and_not_withou
 }
 
 #[tokio::test]
+async fn a_recovery_key_is_made_again_where_it_was_not_written_down_and_only_there() {
+    let scene = Scene::new().await;
+    run_once(&scene, Encryption::Required).await;
+    let store = scene.folder.path().join("matrix");
+    let (key, mark) = (store.join("recovery-key"), store.join("recovery-key.pending"));
+    std::fs::remove_file(&key).expect("one was made");
+    run_once(&scene, Encryption::Required).await;
+    assert!(!key.exists() && !mark.exists(), "an administrator may have taken it away");
+    // As a crash leaves it between the homeserver and the disk.
+    std::fs::write(&mark, "").expect("there is room");
+    let found = examined(&scene, scene.options(Encryption::Required)).await;
+    assert!(found.contains("wrong: the bot was interrupted while it made its recovery key"), "{found}");
+    run_once(&scene, Encryption::Required).await;
+    assert!(key.exists() && !mark.exists());
+    let recovery_key = std::fs::read_to_string(&key).ok();
+    std::fs::rename(&store, scene.folder.path().join("old")).expect("it can be moved");
+    let desk = Desk::new();
+    let matrix = made(Options { recovery_key, ..scene.options(Encryption::Required) });
+    let hearing = Hearing::start(&matrix, &desk);
+    hears(&desk).await;
+    hearing.stop().await;
+}
+
+#[tokio::test]
 async fn what_does_not_fit_together_is_refused_with_the_fix() {
     let scene = Scene::new().await;
     let folder = scene.folder.path().display().to_string();

@@ -15,7 +15,7 @@ use crate::ids;
 pub(super) fn said(message: &OriginalSyncRoomMessageEvent, known: &Known, here: Here<'_>) -> Option<Signal> {
     let relation = message.content.relates_to.as_ref();
     if let Some(Relation::Replacement(replacement)) = relation {
-        let is_own = known.related_sender.as_ref().is_none_or(|sender| *sender == message.sender);
+        let is_own = known.related_sender.as_ref() == Some(&message.sender);
         return is_own.then(|| edited(message, &replacement.event_id, known, &here));
     }
     let MessageType::Text(text) = &message.content.msgtype else { return None };
@@ -35,7 +35,7 @@ pub(super) fn said(message: &OriginalSyncRoomMessageEvent, known: &Known, here: 
 }
 
 /// A change of a message. What it says now is not read. Only who wrote it can change it: of an event that says so of another's
-/// message, every client shows nothing.
+/// message, or of one that is not in this room, every client shows nothing.
 fn edited(
     message: &OriginalSyncRoomMessageEvent,
     of: &matrix_sdk::ruma::EventId,

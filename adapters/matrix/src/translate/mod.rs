@@ -115,13 +115,12 @@ pub(crate) fn event(event: &AnySyncTimelineEvent, known: &Known, here: Here<'_>)
 /// None where nothing depends on that.
 pub(crate) fn related(event: &AnySyncTimelineEvent) -> Option<OwnedEventId> {
     let AnySyncTimelineEvent::MessageLike(AnySyncMessageLikeEvent::RoomMessage(message)) = event else { return None };
-    let message = message.as_original()?;
-    if !matches!(message.content.msgtype, MessageType::Text(_)) {
-        return None;
-    }
-    match message.content.relates_to.as_ref()? {
+    let content = &message.as_original()?.content;
+    match content.relates_to.as_ref()? {
+        // Whatever it says now: that it says something else is what counts.
         Relation::Replacement(replacement) => Some(replacement.event_id.clone()),
-        relation => place::answered(relation).map(ToOwned::to_owned),
+        relation if matches!(content.msgtype, MessageType::Text(_)) => place::answered(relation).map(ToOwned::to_owned),
+        _ => None,
     }
 }
 
