@@ -55,7 +55,8 @@ fn matrix(id: &str, homeservers: &[String]) -> Result<(), String> {
             Ok(())
         }
         Some((name, server)) if plain && !name.is_empty() && !server.is_empty() => Err(format!(
-            "is on a homeserver that is not allowed; add {server:?} to `matrix.homeservers` or use another account"
+            "is on a homeserver that is not allowed; write `homeservers = [{server:?}]` under `[matrix]` in the access file, or \
+             use another account"
         )),
         _ => Err("is no Matrix account; use the full id as it is written, @NAME:SERVER".to_owned()),
     }

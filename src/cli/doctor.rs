@@ -48,13 +48,19 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 fn data(setup: &Setup) -> About {
     let dir = &setup.data_dir;
     let shown = dir.display();
-    let finding = if !dir.exists() {
-        Finding::fine(format!("{shown} is made at the first start"))
-    } else if access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok() {
+    // The nearest folder that is there: in it the others are made.
+    let there = dir.ancestors().find(|folder| folder.exists()).unwrap_or(dir);
+    let can_be_written = access(there, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
+    let finding = if !there.is_dir() {
+        let found = format!("{} is a file, and the data is kept in a directory", there.display());
+        Finding::wrong(found, "Name another place by `--data` or `store.data`.")
+    } else if !can_be_written {
+        let fix = "Give it to the account that the bot runs as, or name another directory by `--data` or `store.data`.";
+        Finding::wrong(format!("{} cannot be written", there.display()), fix)
+    } else if there == dir {
         Finding::fine(format!("{shown} can be written"))
     } else {
-        let fix = "Give the directory to the account that the bot runs as, or name another one by `--data`.";
-        Finding::wrong(format!("{shown} cannot be written"), fix)
+        Finding::fine(format!("{shown} is made at the first start"))
     };
     ("data".to_owned(), finding)
 }
@@ -62,11 +68,9 @@ fn data(setup: &Setup) -> About {
 /// Who may what: only a chat platform needs anybody but the owner of the process.
 fn people(sources: &Sources, has_platforms: bool) -> Vec<About> {
     let finding = match sources.access(None) {
-        Err(error) => Finding::wrong(error.to_string(), "`countersign policy check` says more, while you mend it."),
+        Err(error) => Finding::wrong(error.to_string(), "Mend it, and run this again."),
         Ok(access) => match access.counts() {
-            (0, ..) if has_platforms => {
-                Finding::wrong("nobody is named who may anything on a chat platform", HOW_TO_BEGIN)
-            }
+            (0, ..) if has_platforms => nobody(sources),
             (0, ..) => Finding::fine("nobody is named, and the console belongs to whoever runs it"),
             (people, services, policies) => Finding::fine(format!(
                 "people {people}, services {services}, policies of your own {policies}; all sound"
@@ -74,6 +78,16 @@ fn people(sources: &Sources, has_platforms: bool) -> Vec<About> {
         },
     };
     vec![("access".to_owned(), finding)]
+}
+
+fn nobody(sources: &Sources) -> Finding {
+    let Some(file) = &sources.file else {
+        return Finding::wrong("nobody is named who may anything on a chat platform", HOW_TO_BEGIN);
+    };
+    let found = format!("{} names nobody who may anything on a chat platform", file.display());
+    let fix = "Add the first administrator to it: `[[people]]`, and under it `name = \"ann\"`, `roles = [\"admin\"]` and \
+               `accounts = [\"discord:NUMBER\"]`, `[\"matrix:@ann:example.org\"]` or `[\"telegram:NUMBER\"]`.";
+    Finding::wrong(found, fix)
 }
 
 async fn examined(adapter: &dyn Adapter) -> Vec<About> {

@@ -14,7 +14,8 @@ use crate::access::{AccessError, Checked, OsUser, Owner, Sources, check};
 /// Said where no access file is configured (AC-22).
 pub(super) const HOW_TO_BEGIN: &str = "No access file is configured: nobody may anything on a chat platform, and the console belongs \
                             to whoever runs the bot. To begin, name the first administrator in a file, as in README.md \
-                            (\u{201c}Who may what\u{201d}), and give its path as `access.file`.";
+                            (\u{201c}Who may what\u{201d}), and give its path as `access.file` \
+                            (COUNTERSIGN_ACCESS__FILE).";
 
 /// What to do with the policies.
 #[derive(Debug, clap::Subcommand)]

@@ -78,7 +78,7 @@ impl Matrix {
             return Err(Problem::new("matrix.user", problem));
         }
         if !self.is_on() {
-            return Ok(());
+            return self.is_all_off();
         }
         let key = if self.password_file.is_some() { "matrix.password_file" } else { "matrix.password" };
         if !in_build {
@@ -92,6 +92,21 @@ impl Matrix {
             }
         }
         Ok(())
+    }
+}
+
+impl Matrix {
+    /// Half an account is a mistake: without this the bot would run elsewhere, and nobody would know why.
+    fn is_all_off(&self) -> Result<(), Problem> {
+        let given = [("matrix.homeserver", self.homeserver.is_some()), ("matrix.user", self.user.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let problem = "is given, and no password is; give it by COUNTERSIGN_MATRIX__PASSWORD or in the file that \
+                               `matrix.password_file` names";
+                Err(Problem::new(key, problem))
+            }
+        }
     }
 }
 

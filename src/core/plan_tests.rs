@@ -125,7 +125,7 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     ? Say which plan to approve, by its full id:
       approve PLAN - restart nginx
     ---
-    refused: No plan of this thread has this id.
+    refused: No plan of this thread has this id; a plan is decided in the thread of its card.
     (NOT_FOUND, gate `decision`)
     "#);
     assert_eq!(state(&world, &plan), PlanState::Pending);
@@ -148,10 +148,10 @@ fn what_was_found_on_a_target_and_the_name_of_the_call_reach_the_rights() {
     for resource in &mut world.script.resources {
         resource.attrs.insert("closed".to_owned(), "yes".to_owned());
     }
-    insta::assert_snapshot!(world.say("restart nginx").said, @"
-    refused: You may not ask for a write on `service:web-1:nginx`.
+    insta::assert_snapshot!(world.say("restart nginx").said, @r#"
+    refused: You may not ask for a change on `service:web-1:nginx`.
     (FORBIDDEN, gate `actor`)
-    ");
+    "#);
     assert!(world.files.rows.is_empty());
     assert!(!world.say("load").said.contains("FORBIDDEN"), "another call is another question");
 }

@@ -57,7 +57,7 @@ impl Engine {
     }
 
     fn is_over(&self, platform: Platform, ended: Ended) -> (Platform, Ended) {
-        tracing::info!(%platform, ?ended, "platform ended");
+        tracing::debug!(%platform, ?ended, "platform ended");
         if let Ended::Refused(why) = &ended {
             self.health.refused(&platform, why.clone(), self.clock.mono());
             // Where it is the only one the run ends with it, and says why.

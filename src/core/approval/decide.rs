@@ -107,8 +107,9 @@ fn countersign(electorate: &Electorate<'_>, asker: &Asker<'_>) -> Result<Allowed
 }
 
 /// Said where the server that a high-risk approval came over could have made it up.
-const TAKES_A_SEAL: &str = "this plan is of high risk, and a reaction, or a message that is not from a verified device, could be \
-     made up by the server; write `approve` and the plan's full id in an encrypted room, from a device that is verified";
+const TAKES_A_SEAL: &str = "this plan is of high risk: a reaction, or a message that no verified device has encrypted, could be made \
+     up by the server; write `approve` and the plan's full id in this thread, from a device that I have verified. To have yours \
+     verified, open my profile in your client and choose Verify: whoever runs me reads you the code from my log";
 
 fn not_yours(verb: Verb, outsider: &Outsider) -> String {
     let verb = verb.as_str();

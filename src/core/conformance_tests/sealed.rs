@@ -40,7 +40,7 @@ fn high_risk_is_approved_only_where_it_is_known_who_said_so() {
         typed(&mut world, "bob", &approve, Assurance::Unsealed),
     ] {
         was_refused(&unsealed, "FORBIDDEN");
-        assert!(unsealed.said.contains("from a device that is verified"), "{}", unsealed.said);
+        assert!(unsealed.said.contains("from a device that I have verified"), "{}", unsealed.said);
         nothing_came_of(&unsealed, &world, &plan);
     }
     let told = typed(&mut world, "bob", &approve, Assurance::Sealed);

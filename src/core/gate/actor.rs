@@ -4,6 +4,7 @@
 use crate::envelope::Code;
 use crate::port::Right;
 use crate::signal::ActorKind;
+use crate::tool::ToolKind;
 
 use super::stack::not_about_messages;
 use super::{CallCase, Ctx, Gate, Verdict};
@@ -35,5 +36,10 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         return Verdict::Pass;
     }
     let on = case.target_id().map_or_else(|| "here".to_owned(), |id| format!("on `{id}`"));
-    Verdict::refuse(Code::Forbidden, format!("you may not ask for a {} {on}", case.kind.as_str()))
+    let what = match case.kind {
+        ToolKind::Write => "a change",
+        ToolKind::Record => "a note",
+        ToolKind::Resolve | ToolKind::Read => "a look",
+    };
+    Verdict::refuse(Code::Forbidden, format!("you may not ask for {what} {on}"))
 }

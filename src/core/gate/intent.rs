@@ -29,5 +29,5 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         suggested_rewrite: judged.rewrite,
         ..Details::default()
     };
-    Verdict::refuse_with(Code::ReadOnlyViolation, judged.reason, details)
+    Verdict::refuse_with(Code::ReadOnlyViolation, format!("not run: {}", judged.reason), details)
 }

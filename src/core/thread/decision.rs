@@ -51,7 +51,7 @@ fn is_an_id(word: &str) -> bool {
 fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
     carry::expire(turn, &request, &ask.plan);
     let Some(filed) = turn.state.desk.get(&ask.plan).cloned() else {
-        let message = "no plan of this thread has this id".to_owned();
+        let message = "no plan of this thread has this id; a plan is decided in the thread of its card".to_owned();
         let refusal = Refusal { gate: "decision", code: Code::NotFound, message, details: Details::default() };
         turn.note_refusal(&request, &refusal, None);
         turn.say_no(&mut request, Mark::Refused, say::refused(&refusal, turn.env.mask));

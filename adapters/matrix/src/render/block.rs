@@ -95,7 +95,7 @@ fn decided(plan: &PlanId, choices: &[CardChoice], risk: Risk) -> Vec<Line> {
     let words = |choice: &CardChoice| match choice {
         CardChoice::Approve => vec![Span::new(Style::Typed, &format!("!approve {plan}"))],
         CardChoice::Deny => {
-            vec![Span::new(Style::Typed, &format!("!deny {plan} because")), Span::new(Style::Plain, " and why")]
+            vec![Span::new(Style::Typed, &format!("!deny {plan}")), Span::new(Style::Plain, " and why")]
         }
     };
     if choices.is_empty() {

@@ -70,7 +70,10 @@ pub(in crate::thread) fn everybody_would_see() -> Refusal {
 pub(in crate::thread) fn could_be_made_up() -> Refusal {
     let open =
         refusal(Code::Forbidden, "the server could have made this message up, and a link gives away who you are");
-    hinted(open, "type it in an encrypted room, from a device that is verified")
+    hinted(
+        open,
+        "type it in an encrypted room, from a device that I have verified: open my profile in your client and choose Verify",
+    )
 }
 
 pub(in crate::thread) fn in_the_file(account: &Account) -> Refusal {

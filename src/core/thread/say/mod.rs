@@ -215,7 +215,7 @@ fn help(turn: &Turn<'_>) -> Vec<Block> {
     });
     vec![
         Block::Text { text: "I answer these, and what is worded like them. What changes something shows its plan first and waits for a countersignature.".to_owned() },
-        Block::Table { columns: vec![column("type"), column("and get")], rows: rows.collect() },
+        Block::Table { columns: vec![column("type"), column("to see or do")], rows: rows.collect() },
     ]
 }
 

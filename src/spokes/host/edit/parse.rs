@@ -84,7 +84,7 @@ pub(super) async fn check(host: &ThisHost, path: &Path, content: &str) -> Result
     };
     let Some(line) = fault else { return Ok(format!("yes, as {}", kind.name())) };
     let place = line.map_or_else(|| "it does not parse".to_owned(), |line| format!("line {line} does not parse"));
-    let message = format!("`{}` would be no sound file any more: as {}, {place}", path.display(), kind.name());
+    let message = format!("`{}` would not be valid: as {}, {place}", path.display(), kind.name());
     Err(Trouble::invalid("content", message))
 }
 
