@@ -119,6 +119,7 @@ impl Hearing<'_> {
                 Ok(response) => {
                     self.ingress.report(Condition::Hearing);
                     self.pause = self.matrix.timing.pause_first;
+                    self.matrix.heard();
                     if let Some(over) = self.took(client, place, response).await {
                         return over;
                     }

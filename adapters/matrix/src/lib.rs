@@ -29,6 +29,7 @@ mod verify;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
@@ -150,6 +151,8 @@ pub struct Matrix {
     /// What the bot is called, where it has a name.
     name: RwLock<Option<String>>,
     unfinished: Unfinished,
+    /// Whether the homeserver has said, since this was made, in which rooms the bot is.
+    has_heard: AtomicBool,
     told: busy::Told,
     seeds: edit::Seeds,
     working: signs::Working,
@@ -177,6 +180,7 @@ impl Matrix {
             name: RwLock::default(),
             unfinished: Unfinished::default(),
             told: busy::Told::default(),
+            has_heard: AtomicBool::new(false),
             seeds: edit::Seeds::default(),
             working: signs::Working::default(),
             checks: verify::Checks::default(),
@@ -197,6 +201,17 @@ impl Matrix {
     fn me(&self) -> translate::Me {
         let name = self.name.read().unwrap_or_else(PoisonError::into_inner).clone();
         translate::Me { user: self.user.clone(), name }
+    /// The SDK knows by now in which rooms the bot is.
+    fn heard(&self) {
+        self.has_heard.store(true, Ordering::Release);
+    }
+
+    /// Whether a room that the SDK does not know is one in which the bot is not. Before that is known, the SDK knows only what
+    /// lay in its store.
+    fn knows_its_rooms(&self) -> bool {
+        self.has_heard.load(Ordering::Acquire)
+    }
+
     }
 }
 
