@@ -124,9 +124,15 @@ async fn who_has_compared_keys_and_sent_the_code_is_believed() {
     let room = ann.direct(&scene.bot, true).await;
     ann.send(&room, RoomMessageEventContent::text_plain("before")).await;
     assert_eq!(desk.heard("before").await.assurance, Assurance::Unsealed);
-    // With a wrong code, it ends.
+    // What is no code is said for its own sake, and what is not encrypted may be the homeserver's: it goes on.
     let (sas, _) = begin(&scene, &matrix, &ann).await;
-    ann.send(&room, RoomMessageEventContent::text_plain("verify 00000000")).await;
+    ann.send(&room, RoomMessageEventContent::text_plain("please verify deployed things")).await;
+    desk.heard("please verify deployed things").await;
+    plaintext(&ann, &room, serde_json::json!({ "msgtype": "m.text", "body": "verify 00000000" })).await;
+    ann.sees(&room, "That message was not encrypted").await;
+    assert!(!sas.is_cancelled() && code(&matrix, &ann).is_some());
+    // With a wrong code, it ends. The bot may be named before it.
+    ann.send(&room, RoomMessageEventContent::text_plain(format!("{}: !verify 00000000", scene.bot))).await;
     ann.until("it is broken off", |_| sas.is_cancelled()).await;
     ann.sees(&room, "That is not the code in my log").await;
     // With the right one, it is done when she has confirmed it, too.
@@ -151,7 +157,8 @@ async fn who_has_compared_keys_and_sent_the_code_is_believed() {
     tokio::time::timeout(PATIENCE, verified).await.unwrap_or_else(|_| panic!("{identity:?}"));
     ann.send(&room, RoomMessageEventContent::text_plain("after")).await;
     assert_eq!(desk.heard("after").await.assurance, Assurance::Sealed);
-    assert_eq!(desk.texts(), ["before", "after"], "the codes are nobody else's");
+    let heard = ["before", "please verify deployed things", "after"];
+    assert_eq!(desk.texts(), heard, "the codes are nobody else's");
     hearing.stop().await;
 }
 
