@@ -130,6 +130,8 @@ struct Timing {
     room: Duration,
     /// How long a message may stay unreadable before that is said: its key may be on its way.
     unread: Duration,
+    /// How long nothing more is said of one sender's unreadable messages in a room.
+    quiet: Duration,
 }
 
 const TIMING: Timing = Timing {
@@ -139,6 +141,7 @@ const TIMING: Timing = Timing {
     pause_last: Duration::from_mins(1),
     room: Duration::from_millis(200),
     unread: Duration::from_secs(10),
+    quiet: Duration::from_mins(1),
 };
 
 /// One bot on Matrix. Must be used inside a tokio runtime.
@@ -148,11 +151,11 @@ pub struct Matrix {
     timing: Timing,
     /// The session; none until the first login.
     client: RwLock<Option<Client>>,
+    /// Whether the homeserver has said, since this was made, in which rooms the bot is.
+    has_heard: AtomicBool,
     /// What the bot is called, where it has a name.
     name: RwLock<Option<String>>,
     unfinished: Unfinished,
-    /// Whether the homeserver has said, since this was made, in which rooms the bot is.
-    has_heard: AtomicBool,
     told: busy::Told,
     seeds: edit::Seeds,
     working: signs::Working,
@@ -177,10 +180,10 @@ impl Matrix {
             user,
             timing,
             client: RwLock::default(),
+            has_heard: AtomicBool::new(false),
             name: RwLock::default(),
             unfinished: Unfinished::default(),
             told: busy::Told::default(),
-            has_heard: AtomicBool::new(false),
             seeds: edit::Seeds::default(),
             working: signs::Working::default(),
             checks: verify::Checks::default(),
@@ -198,9 +201,6 @@ impl Matrix {
         *self.name.write().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
-    fn me(&self) -> translate::Me {
-        let name = self.name.read().unwrap_or_else(PoisonError::into_inner).clone();
-        translate::Me { user: self.user.clone(), name }
     /// The SDK knows by now in which rooms the bot is.
     fn heard(&self) {
         self.has_heard.store(true, Ordering::Release);
@@ -212,6 +212,9 @@ impl Matrix {
         self.has_heard.load(Ordering::Acquire)
     }
 
+    fn me(&self) -> translate::Me {
+        let name = self.name.read().unwrap_or_else(PoisonError::into_inner).clone();
+        translate::Me { user: self.user.clone(), name }
     }
 }
 
