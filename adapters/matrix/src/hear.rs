@@ -27,8 +27,9 @@ pub(crate) async fn hear(matrix: &Matrix, ingress: &dyn Ingress, stop: BoxFuture
     tokio::select! {
         () = stop => Ended::Stopped,
         ended = hearing.run() => ended,
-        // Neither of them ever ends.
+        // None of these ever ends.
         () = signs::go_on(matrix) => Ended::Stopped,
+        () = invite::go_on(matrix, ingress) => Ended::Stopped,
     }
 }
 
@@ -143,11 +144,12 @@ impl Hearing<'_> {
         if let Taken::Stopping = take(self.matrix, self.ingress, (client, place), response).await {
             return Some(Over::Ended(Ended::Stopped));
         }
-        invite::answer(self.matrix, self.ingress, client).await;
         while let Err(error) = place.reach(next.clone()) {
             tracing::error!(%error, "the place in what was heard cannot be written");
             self.wait(&Trouble::Ours(format!("the bot's folder cannot be written: {error}"))).await;
         }
+        // Not before: what is said in a room joined now lies behind the place, also after a crash.
+        self.matrix.invited.ring();
         unread::say(self.matrix, client, place).await;
         None
     }

@@ -161,6 +161,7 @@ pub struct Matrix {
     working: signs::Working,
     checks: verify::Checks,
     waiting: unread::Waiting,
+    invited: invite::Bell,
 }
 
 impl Matrix {
@@ -188,6 +189,7 @@ impl Matrix {
             working: signs::Working::default(),
             checks: verify::Checks::default(),
             waiting: unread::Waiting::default(),
+            invited: invite::Bell::default(),
         })
     }
 
