@@ -173,6 +173,30 @@ async fn a_full_engine_is_asked_again_and_a_person_is_told() {
 }
 
 #[tokio::test]
+async fn a_full_engine_is_waited_out_once_for_all_that_was_said_in_a_room_meanwhile() {
+    let scene = Scene::new().await;
+    let desk = Desk::new();
+    let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
+    let ann = scene.person("ann").await;
+    let room = ann.group(&scene.bot, false).await;
+    ann.ask(&room, "before").await;
+    desk.heard("before").await;
+    // It asks for more only when its place is written.
+    scene.gate.wait_for_since(scene.gate.count(), |call| call.path.contains("/sync")).await;
+    hearing.stop().await;
+    // All of it is in the first answer that the bot gets.
+    let words = ["waited for", "not waited for", "neither", "in time"];
+    for words in words {
+        ann.ask(&room, words).await;
+    }
+    let desk = Desk::saying(vec![Ok(Admission::Busy); 11 + 2]);
+    let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
+    desk.heard("in time").await;
+    assert_eq!(desk.texts(), ["in time"]);
+    hearing.stop().await;
+}
+
+#[tokio::test]
 async fn only_who_may_talk_may_invite_and_what_was_said_before_is_not_answered() {
     let scene = Scene::new().await;
     let (ann, eve) = (scene.person("ann").await, scene.person("stranger").await);
