@@ -96,6 +96,14 @@ async fn what_does_not_fit_together_is_refused_with_the_fix() {
     ");
 }
 
+/// Nobody may change whom the kernel lets look into this folder of its own.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_folder_that_stays_open_to_others_is_refused_with_the_fix() {
+    let options = Options::new("http://127.0.0.1:9", "@bot:localhost", "x", "/proc/self/task".into());
+    insta::assert_snapshot!(ended(options).await, @"others on this machine may look into /proc/self/task, which holds the bot's keys, and that could not be changed: Operation not permitted (os error 1). Run `chmod 700 /proc/self/task` as its owner, or give the bot a folder that is its own.");
+}
+
 #[tokio::test]
 async fn a_place_that_the_homeserver_does_not_take_is_refused_with_the_fix_and_without_it_the_bot_hears() {
     let scene = Scene::new().await;
