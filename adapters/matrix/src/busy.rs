@@ -1,5 +1,5 @@
 //! What the bot says of its own accord, in the adapter's words: that it could not take something up, that it does not talk
-//! in a room like this one, that it could not read something. Each once in a while in a room.
+//! in a room like this one. Each once in a while in a room.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -29,8 +29,6 @@ pub(crate) enum Notice {
     Plain,
     /// The room is encrypted, and must not be.
     Encrypted,
-    /// Something could not be decrypted.
-    Unreadable,
 }
 
 impl Notice {
@@ -38,7 +36,6 @@ impl Notice {
     const fn quiet(self) -> Duration {
         match self {
             Self::Busy => Duration::from_mins(1),
-            Self::Unreadable => Duration::from_mins(5),
             Self::NotEncrypted | Self::Plain | Self::Encrypted => Duration::from_hours(24),
         }
     }
@@ -59,10 +56,6 @@ impl Notice {
             Self::Encrypted => {
                 "I was set up without encryption, so I take up nothing in this room, which is encrypted. Please ask me in one \
                  that is not, or have whoever runs me set `matrix.encryption` to `required`."
-            }
-            Self::Unreadable => {
-                "I could not decrypt a message here, so I do not know what it says. If its key still comes, I take it up \
-                 then; otherwise please send it again."
             }
         }
     }
@@ -95,17 +88,12 @@ impl Told {
 
 /// Says it in the background, unless it was said lately, in this thread if there is one, by the message that it hangs from.
 pub(crate) fn tell(matrix: &Matrix, room: &Room, thread: Option<OwnedEventId>, notice: Notice) {
-    tell_with(matrix, room, thread, notice, notice.text().to_owned());
-}
-
-/// The same in other words.
-pub(crate) fn tell_with(matrix: &Matrix, room: &Room, thread: Option<OwnedEventId>, notice: Notice, text: String) {
     if !matrix.told.may_tell(&room.room_id().to_owned(), notice) {
         return;
     }
     let room = room.clone();
     tokio::spawn(async move {
-        if let Err(trouble) = say(&room, thread, text).await {
+        if let Err(trouble) = say(&room, thread, notice.text().to_owned()).await {
             tracing::warn!(room = %room.room_id(), %trouble, ?notice, "a room could not be told");
         }
     });

@@ -100,8 +100,15 @@ pub(crate) async fn target(matrix: &Matrix, to: &ThreadKey, anchor: Option<&Even
     let Some(client) = matrix.client() else {
         return Err(Delivery::Retryable("the bot is not logged in at its homeserver yet".to_owned()));
     };
-    let room = client.get_room(&id).filter(rooms::is_joined);
-    let Some(room) = room else { return Err(outcome::delivery(&Trouble::Outside)) };
+    // Asked first: an answer of the homeserver that comes in between may bring the room.
+    let knows_its_rooms = matrix.knows_its_rooms();
+    let Some(room) = client.get_room(&id).filter(rooms::is_joined) else {
+        return Err(if knows_its_rooms {
+            outcome::delivery(&Trouble::Outside)
+        } else {
+            Delivery::Retryable("the homeserver has not said yet in which rooms the bot is".to_owned())
+        });
+    };
     let is_encrypted = rooms::is_encrypted(&room).await.map_err(|trouble| outcome::delivery(&trouble))?;
     if !rooms::fits(matrix.options.encryption, is_encrypted) {
         let what = if is_encrypted { "is encrypted, and `matrix.encryption` is `off`" } else { "is not encrypted" };

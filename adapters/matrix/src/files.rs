@@ -3,15 +3,35 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Makes a folder that nobody else may look into. One that is there already stays as it is. Does file I/O.
-pub(crate) fn folder(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+/// Why there is no folder that nobody else may look into.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// It cannot be made.
+    Unmade(io::Error),
+    /// Others may look into it, and that cannot be changed.
+    Open(io::Error),
+}
+
+/// Makes a folder that nobody else may look into, or of one that is there already such a one. Does file I/O.
+pub(crate) fn folder(path: &Path) -> Result<(), Unfit> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(Unfit::Unmade)?;
+    let is_open = || fs::metadata(path).map(|folder| folder.permissions().mode() & 0o077 != 0).map_err(Unfit::Open);
+    if !is_open()? {
+        return Ok(());
+    }
+    // Only its owner may.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(Unfit::Open)?;
+    if is_open()? {
+        return Err(Unfit::Open(io::Error::other("the file system does not keep it")));
+    }
+    tracing::warn!(path = %path.display(), "others could look into the bot's folder; from now on they cannot");
+    Ok(())
 }
 
 /// Reads a file; none where there is none. Does file I/O.
@@ -45,8 +65,6 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     #[test]
@@ -61,5 +79,25 @@ mod tests {
         let mode = fs::metadata(&path).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_there_already_becomes_the_owners_alone() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("matrix");
+        let mode = || fs::metadata(&path).expect("it is there").permissions().mode() & 0o777;
+        super::folder(&path).expect("it can be made");
+        assert_eq!(mode(), 0o700);
+        for open in [0o755, 0o750, 0o701] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(open)).expect("it is ours");
+            super::folder(&path).expect("it is ours");
+            assert_eq!(mode(), 0o700, "{open:o}");
+        }
+        // Who wants it tighter may.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o500)).expect("it is ours");
+        super::folder(&path).expect("it is ours");
+        assert_eq!(mode(), 0o500);
+        fs::write(folder.path().join("file"), "").expect("there is room");
+        assert!(matches!(super::folder(&folder.path().join("file/matrix")), Err(Unfit::Unmade(_))));
     }
 }

@@ -1,6 +1,7 @@
 //! Hearing: the bot's device, its identity, then one sync after the other until it is told to stop. Where the next one goes
 //! on is written down only when the engine has everything of the last. Trouble is reported and waited out.
 
+use std::path::Path;
 use std::time::Duration;
 
 use countersign_core::port::{BoxFuture, Condition, Ended, Ingress};
@@ -26,8 +27,9 @@ pub(crate) async fn hear(matrix: &Matrix, ingress: &dyn Ingress, stop: BoxFuture
     tokio::select! {
         () = stop => Ended::Stopped,
         ended = hearing.run() => ended,
-        // Neither of them ever ends.
+        // None of these ever ends.
         () = signs::go_on(matrix) => Ended::Stopped,
+        () = invite::go_on(matrix, ingress) => Ended::Stopped,
     }
 }
 
@@ -50,10 +52,11 @@ impl Hearing<'_> {
         let place = match Place::load(&self.matrix.options.store) {
             Ok(place) => place,
             Err(error) => {
+                let store = &self.matrix.options.store;
                 return Ended::Refused(format!(
-                    "the place in {} cannot be read: {error}. Remove the file `place.json` there: what was said while the \
-                     bot did not hear is then passed over.",
-                    self.matrix.options.store.display()
+                    "the place in {} cannot be read: {error}. {}",
+                    store.display(),
+                    without_place(store)
                 ));
             }
         };
@@ -117,16 +120,20 @@ impl Hearing<'_> {
         loop {
             match client.sync_once(settings(self.matrix, place)).await.map_err(Trouble::from) {
                 Ok(response) => {
+                    self.matrix.heard();
                     self.ingress.report(Condition::Hearing);
                     self.pause = self.matrix.timing.pause_first;
                     if let Some(over) = self.took(client, place, response).await {
                         return over;
                     }
                 }
-                Err(trouble) => match trouble_of_token(self.matrix, &trouble) {
-                    Some(over) => return over,
-                    None => self.wait(&trouble).await,
-                },
+                Err(trouble) => {
+                    let over = trouble_of_token(self.matrix, &trouble);
+                    match over.or_else(|| trouble_of_place(self.matrix, place, &trouble)) {
+                        Some(over) => return over,
+                        None => self.wait(&trouble).await,
+                    }
+                }
             }
         }
     }
@@ -137,11 +144,12 @@ impl Hearing<'_> {
         if let Taken::Stopping = take(self.matrix, self.ingress, (client, place), response).await {
             return Some(Over::Ended(Ended::Stopped));
         }
-        invite::answer(self.matrix, self.ingress, client).await;
         while let Err(error) = place.reach(next.clone()) {
             tracing::error!(%error, "the place in what was heard cannot be written");
             self.wait(&Trouble::Ours(format!("the bot's folder cannot be written: {error}"))).await;
         }
+        // Not before: what is said in a room joined now lies behind the place, also after a crash.
+        self.matrix.invited.ring();
         unread::say(self.matrix, client, place).await;
         None
     }
@@ -178,4 +186,28 @@ fn trouble_of_token(matrix: &Matrix, trouble: &Trouble) -> Option<Over> {
         }
         _ => None,
     }
+}
+
+/// What is to be done where the homeserver does not take the place from which it is to go on, as one that was put back from
+/// a backup may. Waiting does not help: it is asked for the same place each time.
+fn trouble_of_place(matrix: &Matrix, place: &Place, trouble: &Trouble) -> Option<Over> {
+    let Trouble::Refused(Refusal { status: 400 | 404, code, .. }) = trouble else { return None };
+    // What knows no syncs is no homeserver, or stands before it, and says nothing about the place.
+    if code.is_empty() || code == "M_UNRECOGNIZED" || place.since().is_none() {
+        return None;
+    }
+    let store = &matrix.options.store;
+    Some(Over::Ended(Ended::Refused(format!(
+        "the homeserver does not take the place up to which this bot has heard ({trouble}): the homeserver or the bot's \
+         folder may have been put back from a backup. {}",
+        without_place(store)
+    ))))
+}
+
+/// The fix for a place from which nothing can go on.
+fn without_place(store: &Path) -> String {
+    format!(
+        "Remove the file `place.json` in {}: what was said while the bot did not hear is then passed over.",
+        store.display()
+    )
 }

@@ -29,6 +29,7 @@ mod verify;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
@@ -129,6 +130,8 @@ struct Timing {
     room: Duration,
     /// How long a message may stay unreadable before that is said: its key may be on its way.
     unread: Duration,
+    /// How long nothing more is said of one sender's unreadable messages in a room.
+    quiet: Duration,
 }
 
 const TIMING: Timing = Timing {
@@ -138,6 +141,7 @@ const TIMING: Timing = Timing {
     pause_last: Duration::from_mins(1),
     room: Duration::from_millis(200),
     unread: Duration::from_secs(10),
+    quiet: Duration::from_mins(1),
 };
 
 /// One bot on Matrix. Must be used inside a tokio runtime.
@@ -147,6 +151,8 @@ pub struct Matrix {
     timing: Timing,
     /// The session; none until the first login.
     client: RwLock<Option<Client>>,
+    /// Whether the homeserver has said, since this was made, in which rooms the bot is.
+    has_heard: AtomicBool,
     /// What the bot is called, where it has a name.
     name: RwLock<Option<String>>,
     unfinished: Unfinished,
@@ -155,6 +161,7 @@ pub struct Matrix {
     working: signs::Working,
     checks: verify::Checks,
     waiting: unread::Waiting,
+    invited: invite::Bell,
 }
 
 impl Matrix {
@@ -174,6 +181,7 @@ impl Matrix {
             user,
             timing,
             client: RwLock::default(),
+            has_heard: AtomicBool::new(false),
             name: RwLock::default(),
             unfinished: Unfinished::default(),
             told: busy::Told::default(),
@@ -181,6 +189,7 @@ impl Matrix {
             working: signs::Working::default(),
             checks: verify::Checks::default(),
             waiting: unread::Waiting::default(),
+            invited: invite::Bell::default(),
         })
     }
 
@@ -192,6 +201,17 @@ impl Matrix {
     fn connected(&self, client: Client, name: Option<String>) {
         *self.client.write().unwrap_or_else(PoisonError::into_inner) = Some(client);
         *self.name.write().unwrap_or_else(PoisonError::into_inner) = name;
+    }
+
+    /// The SDK knows by now in which rooms the bot is.
+    fn heard(&self) {
+        self.has_heard.store(true, Ordering::Release);
+    }
+
+    /// Whether a room that the SDK does not know is one in which the bot is not. Before that is known, the SDK knows only what
+    /// lay in its store.
+    fn knows_its_rooms(&self) -> bool {
+        self.has_heard.load(Ordering::Acquire)
     }
 
     fn me(&self) -> translate::Me {

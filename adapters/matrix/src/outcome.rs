@@ -174,6 +174,8 @@ pub(crate) fn delivery(trouble: &Trouble) -> Delivery {
     match trouble {
         Trouble::Unsent(_) | Trouble::Lost(_) | Trouble::Ours(_) => Delivery::Retryable(said),
         Trouble::Outside => Delivery::Unauthorized(said),
+        // Hearing logs the same device in again, or ends and says what is to be done. What waits to be sent outlives both.
+        Trouble::Refused(_) if is_about_token(trouble) => Delivery::Retryable(said),
         Trouble::Refused(Refusal { status, wait_ms, .. }) => match status {
             429 => Delivery::RetryAfter(wait_ms.unwrap_or(WAIT_MS)),
             401 | 403 => Delivery::Unauthorized(said),
@@ -181,6 +183,11 @@ pub(crate) fn delivery(trouble: &Trouble) -> Delivery {
             _ => Delivery::Permanent(said),
         },
     }
+}
+
+/// Whether it is the bot's own access token that the homeserver does not take, whatever was asked with it.
+pub(crate) fn is_about_token(trouble: &Trouble) -> bool {
+    matches!(trouble.code(), "M_UNKNOWN_TOKEN" | "M_MISSING_TOKEN")
 }
 
 /// Whether the same reaction is there already.
@@ -208,7 +215,10 @@ mod tests {
             (refused(400, "M_BAD_JSON", None), "Permanent"),
             (refused(404, "M_NOT_FOUND", None), "Permanent"),
             (refused(413, "M_TOO_LARGE", None), "Permanent"),
-            (refused(401, "M_UNKNOWN_TOKEN", None), "Unauthorized"),
+            (refused(401, "M_UNKNOWN_TOKEN", None), "Retryable"),
+            (refused(401, "M_MISSING_TOKEN", None), "Retryable"),
+            (refused(401, "M_USER_DEACTIVATED", None), "Unauthorized"),
+            (refused(401, "", None), "Unauthorized"),
             (refused(403, "M_FORBIDDEN", None), "Unauthorized"),
             (Trouble::Outside, "Unauthorized"),
             (refused(500, "M_UNKNOWN", None), "Retryable"),

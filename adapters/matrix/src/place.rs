@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use matrix_sdk::ruma::{OwnedEventId, OwnedRoomId};
+use matrix_sdk::ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
 use serde::{Deserialize, Serialize};
 
 use crate::files;
@@ -14,15 +14,21 @@ use crate::files;
 /// Where it is kept, in the bot's folder.
 const PLACE: &str = "place.json";
 
-/// The most messages that are remembered until they can be read; then the oldest gives way.
-pub(crate) const UNREAD_MAX: usize = 256;
+/// The most messages that are remembered until they can be read; then the oldest gives way of whoever has most of them.
+const UNREAD_MAX: usize = 256;
+
+/// The most of one sender in a room; then the oldest of these gives way.
+const UNREAD_OF_ONE_MAX: usize = 32;
 
 /// A message that could not be decrypted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Unread {
     pub(crate) room: OwnedRoomId,
     pub(crate) event: OwnedEventId,
-    /// Whether somebody was told.
+    /// Who sent it, as the homeserver has it; none in a file of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sender: Option<OwnedUserId>,
+    /// Whether somebody was told, or nobody can be.
     pub(crate) said: bool,
 }
 
@@ -34,10 +40,28 @@ struct State {
     unread: VecDeque<Unread>,
 }
 
-/// The place.
+impl State {
+    /// Makes room for one more message. Who sends many that nobody can read must not push out everybody else's.
+    fn give_way(&mut self, to: &Unread) {
+        let is_same = |other: &Unread| other.sender == to.sender && other.room == to.room;
+        if self.unread.iter().filter(|other| is_same(other)).count() >= UNREAD_OF_ONE_MAX {
+            let oldest = self.unread.iter().position(is_same);
+            oldest.and_then(|at| self.unread.remove(at));
+        }
+        if self.unread.len() >= UNREAD_MAX {
+            let count = |one: &Unread| self.unread.iter().filter(|other| other.sender == one.sender).count();
+            let most = self.unread.iter().map(count).max();
+            let oldest = self.unread.iter().position(|one| Some(count(one)) == most);
+            oldest.and_then(|at| self.unread.remove(at));
+        }
+    }
+}
+
+/// The place. A clone is the same one.
+#[derive(Clone)]
 pub(crate) struct Place {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 impl Place {
@@ -45,7 +69,7 @@ impl Place {
     pub(crate) fn load(folder: &Path) -> io::Result<Self> {
         let path = folder.join(PLACE);
         let state = files::read(&path)?.unwrap_or_default();
-        Ok(Self { path, state: Mutex::new(state) })
+        Ok(Self { path, state: Arc::new(Mutex::new(state)) })
     }
 
     /// From where to hear; none where nothing was ever heard.
@@ -73,14 +97,12 @@ impl Place {
             if state.unread.iter().any(|known| known.event == unread.event) {
                 return;
             }
-            if state.unread.len() >= UNREAD_MAX {
-                state.unread.pop_front();
-            }
+            state.give_way(&unread);
             state.unread.push_back(unread);
         });
     }
 
-    /// Somebody was told of it.
+    /// Somebody was told of it, or nobody can be. Written with the next place that is reached.
     pub(crate) fn said(&self, event: &OwnedEventId) {
         self.with(|state| {
             state.unread.iter_mut().filter(|unread| unread.event == *event).for_each(|unread| unread.said = true);
@@ -108,7 +130,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room");
         let place = Place::load(folder.path()).expect("it is empty");
         assert_eq!((place.since(), place.unread()), (None, Vec::new()));
-        let unread = |event| Unread { room: room_id!("!r:example.org").to_owned(), event, said: false };
+        let unread = |event| Unread { room: room_id!("!r:example.org").to_owned(), event, sender: None, said: false };
         let (one, two) = (event_id!("$one").to_owned(), event_id!("$two").to_owned());
         for event in [&one, &two, &one] {
             place.put_off(unread(event.clone()));
@@ -120,15 +142,50 @@ mod tests {
         assert_eq!((again.since().as_deref(), again.unread()), (Some("s1"), vec![unread(two)]));
     }
 
-    #[test]
-    fn only_so_many_are_remembered() {
+    /// What is remembered of so many messages, each by its sender, room and number.
+    fn remembered(messages: impl Iterator<Item = (&'static str, usize, usize)>) -> Vec<(String, usize, usize)> {
         let folder = tempfile::tempdir().expect("there is room");
         let place = Place::load(folder.path()).expect("it is empty");
-        let event = |n: usize| OwnedEventId::try_from(format!("$e{n}")).expect("it is an id");
-        for n in 0..=UNREAD_MAX {
-            place.put_off(Unread { room: room_id!("!r:example.org").to_owned(), event: event(n), said: false });
+        for (sender, room, n) in messages {
+            place.put_off(Unread {
+                room: OwnedRoomId::try_from(format!("!{room}:example.org")).expect("it is an id"),
+                event: OwnedEventId::try_from(format!("${sender}-{room}-{n}")).expect("it is an id"),
+                sender: Some(OwnedUserId::try_from(format!("@{sender}:example.org")).expect("it is an account")),
+                said: false,
+            });
         }
-        let unread = place.unread();
-        assert_eq!((unread.len(), unread.first().map(|unread| unread.event.clone())), (UNREAD_MAX, Some(event(1))));
+        let parts = |unread: Unread| {
+            let event = unread.event.as_str().trim_start_matches('$').to_owned();
+            let mut parts = event.split('-');
+            let mut next = || parts.next().unwrap_or_default().to_owned();
+            (next(), next().parse().unwrap_or_default(), next().parse().unwrap_or_default())
+        };
+        place.unread().into_iter().map(parts).collect()
+    }
+
+    #[test]
+    fn of_one_sender_in_a_room_the_newest_are_remembered() {
+        let all = remembered((0..300).map(|n| ("eve", 0, n)).chain([("ann", 0, 0)]));
+        assert_eq!(all.len(), UNREAD_OF_ONE_MAX + 1);
+        assert_eq!(all.first(), Some(&("eve".to_owned(), 0, 300 - UNREAD_OF_ONE_MAX)));
+    }
+
+    #[test]
+    fn who_fills_many_rooms_pushes_out_nobody_elses() {
+        let eves = || (0..20).flat_map(|room| (0..UNREAD_OF_ONE_MAX).map(move |n| ("eve", room, n)));
+        let all = remembered([("ann", 0, 0)].into_iter().chain(eves()).chain([("bob", 0, 0)]));
+        assert_eq!(all.len(), UNREAD_MAX);
+        assert_eq!(all.first(), Some(&("ann".to_owned(), 0, 0)));
+        assert_eq!(all.last(), Some(&("bob".to_owned(), 0, 0)));
+        assert_eq!(all.get(1).map(|(_, room, _)| *room), Some(12), "the oldest of hers gave way");
+    }
+
+    #[test]
+    fn what_an_older_version_wrote_is_read() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let text = r#"{"since":"s1","unread":[{"room":"!r:example.org","event":"$one","said":true}]}"#;
+        std::fs::write(folder.path().join(PLACE), text).expect("there is room");
+        let unread = Place::load(folder.path()).expect("it can be read").unread();
+        assert_eq!(unread.first().map(|unread| (unread.sender.clone(), unread.said)), Some((None, true)));
     }
 }

@@ -13,9 +13,10 @@ use matrix_sdk::store::{StateStoreDataKey, StateStoreDataValue};
 use matrix_sdk::{Client, ClientBuildError, Error, SessionMeta, SessionTokens};
 use serde::{Deserialize, Serialize};
 
+use crate::files::{self, Unfit};
 use crate::outcome::Trouble;
 use crate::place::Place;
-use crate::{Matrix, Options, files};
+use crate::{Matrix, Options};
 
 /// The bot's session.
 const SESSION: &str = "session.json";
@@ -67,7 +68,10 @@ pub(crate) fn kept(store: &Path) -> std::io::Result<Option<Kept>> {
 /// on from there, too.
 pub(crate) async fn open(matrix: &Matrix, place: &Place) -> Result<Client, Halt> {
     let Options { store, .. } = &matrix.options;
-    files::folder(store).map_err(|error| unwritable(store, &error))?;
+    files::folder(store).map_err(|unfit| match unfit {
+        Unfit::Unmade(error) => unwritable(store, &error),
+        Unfit::Open(error) => readable(store, &error),
+    })?;
     let path = store.join(SESSION);
     let kept = kept(store).map_err(|error| {
         Halt::Refused(format!("{} cannot be read: {error}. Mend it, or {}", path.display(), anew(store)))
@@ -249,6 +253,15 @@ pub(crate) fn logged_out(user: &UserId, store: &Path) -> String {
 
 fn unwritable(store: &Path, error: &std::io::Error) -> Halt {
     Halt::Refused(format!("{} cannot be written: {error}. Give the bot a folder that is its own.", store.display()))
+}
+
+/// Whoever reads the folder can be the bot.
+fn readable(store: &Path, error: &std::io::Error) -> Halt {
+    let store = store.display();
+    Halt::Refused(format!(
+        "others on this machine may look into {store}, which holds the bot's keys, and that could not be changed: {error}. \
+         Run `chmod 700 {store}` as its owner, or give the bot a folder that is its own."
+    ))
 }
 
 /// Where a recovery key is kept that the bot made itself.

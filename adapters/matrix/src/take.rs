@@ -18,12 +18,19 @@ use crate::place::Place;
 use crate::translate::Heard;
 use crate::{Encryption, Matrix, facts, gap, rooms, signs, unread, verify};
 
-/// How often something is tried again where the engine has no room.
+/// How often what was said is tried again where the engine has no room.
 const AGAIN_MAX: u32 = 10;
 
 /// How often a reaction is tried again where the engine does not know yet what it is on. All buttons are reactions here, and
 /// the homeserver may let a card through and have its other half wait for seconds.
 const AGAIN_TOUCH_MAX: u32 = 50;
+
+/// How often something may still be tried again in one room, over one answer of the homeserver. Once a full engine was
+/// waited out, the rest of what was said there is told at once: all that is heard waits for one answer.
+struct Again {
+    said: u32,
+    touched: u32,
+}
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,15 +95,22 @@ async fn take_room(
     room: Room,
     events: Vec<TimelineEvent>,
 ) -> Taken {
+    let mut again = Again { said: AGAIN_MAX, touched: AGAIN_TOUCH_MAX };
     for event in events {
-        if take_event(matrix, ingress, place, &room, event).await == Taken::Stopping {
+        if take_event(matrix, ingress, place, (&room, &mut again), event).await == Taken::Stopping {
             return Taken::Stopping;
         }
     }
     Taken::Done
 }
 
-async fn take_event(matrix: &Matrix, ingress: &dyn Ingress, place: &Place, room: &Room, event: TimelineEvent) -> Taken {
+async fn take_event(
+    matrix: &Matrix,
+    ingress: &dyn Ingress,
+    place: &Place,
+    (room, again): (&Room, &mut Again),
+    event: TimelineEvent,
+) -> Taken {
     if event.sender().as_ref() == Some(&matrix.user) {
         return Taken::Done;
     }
@@ -120,7 +134,7 @@ async fn take_event(matrix: &Matrix, ingress: &dyn Ingress, place: &Place, room:
         }
         return Taken::Done;
     }
-    hand_over(matrix, ingress, room, heard).await
+    hand_over(matrix, ingress, (room, again), heard).await
 }
 
 /// Why nothing is taken up here, or not this.
@@ -186,10 +200,10 @@ fn settle(matrix: &Matrix, room: &Room, heard: &Heard, admission: &Admission) {
 }
 
 /// Hands it to the engine, until that has it.
-async fn hand_over(matrix: &Matrix, ingress: &dyn Ingress, room: &Room, heard: Heard) -> Taken {
+async fn hand_over(matrix: &Matrix, ingress: &dyn Ingress, (room, again): (&Room, &mut Again), heard: Heard) -> Taken {
     let mut pause = matrix.timing.pause_first;
     loop {
-        match admit_patiently(matrix, ingress, &heard).await {
+        match admit_patiently(matrix, ingress, again, &heard).await {
             Ok(Admission::Stopping) => return Taken::Stopping,
             Ok(admission) => {
                 settle(matrix, room, &heard, &admission);
@@ -207,14 +221,12 @@ async fn hand_over(matrix: &Matrix, ingress: &dyn Ingress, room: &Room, heard: H
     }
 }
 
-/// Tries again where there is no room.
-async fn admit_patiently(matrix: &Matrix, ingress: &dyn Ingress, heard: &Heard) -> Admitted {
+/// Tries again where there is no room, as often as that may be done.
+async fn admit_patiently(matrix: &Matrix, ingress: &dyn Ingress, again: &mut Again, heard: &Heard) -> Admitted {
+    let again = if matches!(heard, Heard::Touched(_)) { &mut again.touched } else { &mut again.said };
     let mut admitted = admit(ingress, heard).await;
-    let again_max = if matches!(heard, Heard::Touched(_)) { AGAIN_TOUCH_MAX } else { AGAIN_MAX };
-    for _ in 0..again_max {
-        if admitted != Ok(Admission::Busy) {
-            break;
-        }
+    while admitted == Ok(Admission::Busy) && *again > 0 {
+        *again -= 1;
         tokio::time::sleep(matrix.timing.room).await;
         admitted = admit(ingress, heard).await;
     }

@@ -42,6 +42,7 @@ const QUICK: Timing = Timing {
     pause_last: Duration::from_millis(200),
     room: Duration::from_millis(5),
     unread: Duration::from_millis(400),
+    quiet: Duration::from_millis(400),
 };
 
 /// A server with an account for the bot, people of this test's own, and the bot's folder.

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use countersign_core::port::{Ingress, Right};
-use countersign_core::signal::ConversationKind;
+use countersign_core::signal::{ConversationKind, Payload, Signal};
 use futures::StreamExt as _;
-use matrix_sdk::deserialized_responses::{ProcessedToDeviceEvent, TimelineEvent};
+use matrix_sdk::deserialized_responses::{ProcessedToDeviceEvent, TimelineEvent, TimelineEventKind};
 use matrix_sdk::encryption::verification::{
     Emoji, SasState, SasVerification, Verification, VerificationRequest, VerificationRequestState,
 };
@@ -22,7 +22,8 @@ use matrix_sdk::ruma::{OwnedUserId, TransactionId, UserId};
 use matrix_sdk::{Client, Room};
 use serde::Deserialize;
 
-use crate::{Matrix, busy, rights};
+use crate::translate::{self, Heard, Here, Known, Place};
+use crate::{Encryption, Matrix, busy, rights};
 
 /// How long one may take, as Matrix's specification has it.
 const TIME_MAX: Duration = Duration::from_mins(10);
@@ -240,11 +241,13 @@ fn spelled(emoji: &[Emoji]) -> String {
 
 /// Whether a message is the code of a comparison that waits for one. Then it is used up, and is nobody else's.
 pub(crate) fn is_answer(matrix: &Matrix, room: &Room, event: &TimelineEvent) -> bool {
-    let Some((sender, MessageType::Text(text))) = message(event) else { return false };
-    if !matrix.checks.is_waiting(&sender) {
+    let Some(sender) = event.sender().filter(|sender| matrix.checks.is_waiting(sender)) else { return false };
+    // A homeserver could say the rest, and with it end a comparison.
+    if matrix.options.encryption == Encryption::Required && !matches!(event.kind, TimelineEventKind::Decrypted(_)) {
         return false;
     }
-    let Some(code) = code(&text.body) else { return false };
+    let Some(text) = words(matrix, room, event) else { return false };
+    let Some(code) = code(&text) else { return false };
     let Some(check) = matrix.checks.take(&sender) else { return false };
     let (is_right, room) = (check.code == code, room.clone());
     let said = if is_right {
@@ -264,10 +267,24 @@ pub(crate) fn is_answer(matrix: &Matrix, room: &Room, event: &TimelineEvent) -> 
     true
 }
 
-/// The word after `verify`.
+/// What a message says, without the bot's name before it or the sign of a command: as what is said to the bot alone is read.
+fn words(matrix: &Matrix, room: &Room, event: &TimelineEvent) -> Option<String> {
+    let read = event.raw().deserialize().ok()?;
+    let (me, redaction) = (matrix.me(), room.clone_info().room_version_rules_or_default().redaction);
+    let place = Place { room: room.room_id().to_owned(), kind: ConversationKind::Direct, redaction };
+    match translate::event(&read, &Known::default(), Here { me: &me, place: &place, commands: &[] }) {
+        Heard::Said(Signal { payload: Payload::Text { text }, .. }) => Some(text),
+        Heard::Said(_) | Heard::Touched(_) | Heard::Nothing => None,
+    }
+}
+
+/// The code, where a message is `verify` and a code and nothing else. All else is said for its own sake, also where a person
+/// who compares keys speaks of verifying something.
 fn code(text: &str) -> Option<&str> {
-    let mut words = text.split_whitespace().skip_while(|word| !word.eq_ignore_ascii_case("verify"));
-    words.nth(1)
+    let mut words = text.split_whitespace();
+    let (command, code) = (words.next()?, words.next()?);
+    let has_its_form = code.len() == CODE_CHARS && code.chars().all(|c| c.is_ascii_alphanumeric());
+    (command.eq_ignore_ascii_case("verify") && has_its_form && words.next().is_none()).then_some(code)
 }
 
 /// Who said what, where it is a message.
@@ -286,12 +303,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_is_the_word_after_the_command() {
+    fn the_code_stands_behind_the_command_and_nothing_else_does() {
         let table = [
-            ("verify 1a2b", Some("1a2b")),
-            ("@bot: Verify  1a2b please", Some("1a2b")),
+            ("verify 1a2b3c4d", Some("1a2b3c4d")),
+            (" Verify  1A2B3C4D ", Some("1A2B3C4D")),
+            ("verify 1a2b3c4d please", None),
+            ("verify 1a2b", None),
+            ("verify 1a2b3c4d5", None),
+            ("verify 1a2b-c4d", None),
+            ("please verify 1a2b3c4d", None),
             ("verify", None),
             ("hello", None),
+            ("", None),
         ];
         for (text, expected) in table {
             assert_eq!(code(text), expected, "{text}");

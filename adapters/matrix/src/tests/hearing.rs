@@ -173,6 +173,30 @@ async fn a_full_engine_is_asked_again_and_a_person_is_told() {
 }
 
 #[tokio::test]
+async fn a_full_engine_is_waited_out_once_for_all_that_was_said_in_a_room_meanwhile() {
+    let scene = Scene::new().await;
+    let desk = Desk::new();
+    let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
+    let ann = scene.person("ann").await;
+    let room = ann.group(&scene.bot, false).await;
+    ann.ask(&room, "before").await;
+    desk.heard("before").await;
+    // It asks for more only when its place is written.
+    scene.gate.wait_for_since(scene.gate.count(), |call| call.path.contains("/sync")).await;
+    hearing.stop().await;
+    // All of it is in the first answer that the bot gets.
+    let words = ["waited for", "not waited for", "neither", "in time"];
+    for words in words {
+        ann.ask(&room, words).await;
+    }
+    let desk = Desk::saying(vec![Ok(Admission::Busy); 11 + 2]);
+    let hearing = Hearing::start(&scene.matrix(Encryption::Off), &desk);
+    desk.heard("in time").await;
+    assert_eq!(desk.texts(), ["in time"]);
+    hearing.stop().await;
+}
+
+#[tokio::test]
 async fn only_who_may_talk_may_invite_and_what_was_said_before_is_not_answered() {
     let scene = Scene::new().await;
     let (ann, eve) = (scene.person("ann").await, scene.person("stranger").await);
@@ -193,5 +217,34 @@ async fn only_who_may_talk_may_invite_and_what_was_said_before_is_not_answered()
     desk.heard("in time").await;
     assert_eq!(desk.texts(), ["in time"]);
     assert!(!membership(&eve, &theirs, "join"));
+    hearing.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_said_is_heard_while_an_invitation_is_taken_and_so_is_all_that_is_said_in_that_room() {
+    let scene = Scene::new().await;
+    let desk = Desk::new();
+    // Longer than anybody here waits for anything.
+    let timing = Timing { call: PATIENCE * 2, ..QUICK };
+    let matrix = Arc::new(Matrix::timed(scene.options(Encryption::Off), timing).expect("the options are sound"));
+    let hearing = Hearing::start(&matrix, &desk);
+    let (ann, bob) = (scene.person("ann").await, scene.person("bob").await);
+    let room = ann.group(&scene.bot, false).await;
+    // His homeserver is slow, as it looks from here.
+    scene.gate.fault(Fault::held().on("/join"));
+    let direct = bob.invite(&scene.bot, false, true).await;
+    let has_joined = |bob: &Person| {
+        let is_join = |event: &serde_json::Value| event["content"]["membership"] == "join";
+        bob.events(&direct).iter().any(|event| is_join(event) && event["state_key"] == scene.bot.as_str())
+    };
+    scene.gate.wait_for(|call| call.path.contains("m.direct") && call.method == "PUT").await;
+    ann.ask(&room, "meanwhile").await;
+    desk.heard("meanwhile").await;
+    assert!(!has_joined(&bob));
+    scene.gate.clear_faults();
+    bob.until("it is taken", has_joined).await;
+    bob.send(&direct, RoomMessageEventContent::text_plain("hello")).await;
+    let signal = desk.heard("hello").await;
+    assert_eq!((signal.room, signal.thread), (ConversationKind::Direct, scene.thread(&direct, "")));
     hearing.stop().await;
 }

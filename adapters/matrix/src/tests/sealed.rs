@@ -2,7 +2,7 @@
 //! and comparing keys.
 
 use countersign_core::signal::Assurance;
-use countersign_synapse::Say;
+use countersign_synapse::{Fault, Say};
 use matrix_sdk::encryption::LocalTrust;
 use matrix_sdk::encryption::verification::SasVerification;
 use matrix_sdk::ruma::events::room::message::RoomMessageEventContent;
@@ -61,6 +61,45 @@ async fn without_encryption_an_encrypted_room_is_told_so_once() {
     hearing.stop().await;
 }
 
+/// This person's client gives its keys to none of the bot's devices from now on.
+async fn withholds(person: &Person, bot: &UserId) {
+    let encryption = person.client.encryption();
+    encryption.request_user_identity(bot).await.expect("the server answers");
+    let devices = encryption.get_user_devices(bot).await.expect("they can be read");
+    for device in devices.devices() {
+        device.set_local_trust(LocalTrust::BlackListed).await.expect("it can be stored");
+    }
+}
+
+/// Comes into a room of somebody else's, who may invite.
+async fn joins(person: &Person, room: &Room) -> Room {
+    room.invite_user_by_id(person.id()).await.expect("who made a room may invite");
+    person.until("they are invited", |person| person.client.get_room(room.room_id()).is_some()).await;
+    person.client.join_room_by_id(room.room_id()).await.expect("they are invited")
+}
+
+#[tokio::test]
+async fn what_cannot_be_decrypted_is_said_of_everybody_and_again_where_saying_it_failed() {
+    let scene = Scene::new().await;
+    let desk = Desk::new();
+    let hearing = Hearing::start(&scene.matrix(Encryption::Required), &desk);
+    let (ann, bob) = (scene.person("ann").await, scene.person("bob").await);
+    let room = ann.group(&scene.bot, true).await;
+    let his = joins(&bob, &room).await;
+    withholds(&ann, &scene.bot).await;
+    withholds(&bob, &scene.bot).await;
+    // The first that is said does not come through.
+    scene.gate.fault(Fault::broken(502).in_room(room.room_id().as_str()).times(1));
+    ann.ask(&room, "nobody can read this").await;
+    bob.ask(&his, "nor that").await;
+    let of = |person: &Person| format!("message of {}", person.id());
+    bob.sees(&his, &of(&ann)).await;
+    bob.sees(&his, &of(&bob)).await;
+    let told = bob.bodies(&his).into_iter().filter(|body| body.starts_with("I could not decrypt")).count();
+    assert_eq!(told, 2, "each once");
+    hearing.stop().await;
+}
+
 #[tokio::test]
 async fn what_cannot_be_decrypted_is_said_in_its_thread_and_taken_up_when_its_key_comes() {
     let scene = Scene::new().await;
@@ -69,17 +108,9 @@ async fn what_cannot_be_decrypted_is_said_in_its_thread_and_taken_up_when_its_ke
     let hearing = Hearing::start(&matrix, &desk);
     let ann = scene.person("ann").await;
     let room = ann.group(&scene.bot, true).await;
-    // She does not give her keys to the bot's device.
-    let encryption = ann.client.encryption();
-    encryption.request_user_identity(&scene.bot).await.expect("the server answers");
-    let devices = encryption.get_user_devices(&scene.bot).await.expect("they can be read");
-    for device in devices.devices() {
-        device.set_local_trust(LocalTrust::BlackListed).await.expect("it can be stored");
-    }
+    withholds(&ann, &scene.bot).await;
     let bob = scene.person("bob").await;
-    room.invite_user_by_id(bob.id()).await.expect("she may invite");
-    bob.until("he is invited", |bob| bob.client.get_room(room.room_id()).is_some()).await;
-    let his = bob.client.join_room_by_id(room.room_id()).await.expect("he is invited");
+    let his = joins(&bob, &room).await;
     let asked = ann.ask(&room, "nobody can read this").await;
     let told = bob.sees(&his, "I could not decrypt a message of").await;
     assert!(told["content"]["body"].as_str().is_some_and(|body| body.contains(ann.id().as_str())), "{told}");
@@ -124,9 +155,15 @@ async fn who_has_compared_keys_and_sent_the_code_is_believed() {
     let room = ann.direct(&scene.bot, true).await;
     ann.send(&room, RoomMessageEventContent::text_plain("before")).await;
     assert_eq!(desk.heard("before").await.assurance, Assurance::Unsealed);
-    // With a wrong code, it ends.
+    // What is no code is said for its own sake, and what is not encrypted may be the homeserver's: it goes on.
     let (sas, _) = begin(&scene, &matrix, &ann).await;
-    ann.send(&room, RoomMessageEventContent::text_plain("verify 00000000")).await;
+    ann.send(&room, RoomMessageEventContent::text_plain("please verify deployed things")).await;
+    desk.heard("please verify deployed things").await;
+    plaintext(&ann, &room, serde_json::json!({ "msgtype": "m.text", "body": "verify 00000000" })).await;
+    ann.sees(&room, "That message was not encrypted").await;
+    assert!(!sas.is_cancelled() && code(&matrix, &ann).is_some());
+    // With a wrong code, it ends. The bot may be named before it.
+    ann.send(&room, RoomMessageEventContent::text_plain(format!("{}: !verify 00000000", scene.bot))).await;
     ann.until("it is broken off", |_| sas.is_cancelled()).await;
     ann.sees(&room, "That is not the code in my log").await;
     // With the right one, it is done when she has confirmed it, too.
@@ -151,7 +188,8 @@ async fn who_has_compared_keys_and_sent_the_code_is_believed() {
     tokio::time::timeout(PATIENCE, verified).await.unwrap_or_else(|_| panic!("{identity:?}"));
     ann.send(&room, RoomMessageEventContent::text_plain("after")).await;
     assert_eq!(desk.heard("after").await.assurance, Assurance::Sealed);
-    assert_eq!(desk.texts(), ["before", "after"], "the codes are nobody else's");
+    let heard = ["before", "please verify deployed things", "after"];
+    assert_eq!(desk.texts(), heard, "the codes are nobody else's");
     hearing.stop().await;
 }
 
@@ -164,9 +202,7 @@ async fn a_strangers_keys_are_not_compared() {
     hears(&desk).await;
     let (ann, eve) = (scene.person("ann").await, scene.person("stranger").await);
     let room = ann.group(&scene.bot, true).await;
-    room.invite_user_by_id(eve.id()).await.expect("she may invite");
-    eve.until("she is invited", |eve| eve.client.get_room(room.room_id()).is_some()).await;
-    let hers = eve.client.join_room_by_id(room.room_id()).await.expect("she is invited");
+    let hers = joins(&eve, &room).await;
     eve.ask(&hers, "whatever").await;
     desk.heard("whatever").await;
     eve.client.encryption().request_user_identity(&scene.bot).await.expect("the server answers");

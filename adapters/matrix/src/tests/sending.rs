@@ -160,3 +160,70 @@ async fn what_cannot_be_delivered_is_told_by_its_kind() {
     "#);
     hearing.stop().await;
 }
+
+/// Sends until it is out. Everything before that has to be trouble that passes.
+async fn delivered(matrix: &Matrix, message: &Outgoing) -> Vec<String> {
+    let mut troubles = Vec::new();
+    let tries = async {
+        loop {
+            match deliver::deliver(matrix, to(message)).await {
+                Delivery::Sent(_) => return,
+                Delivery::Retryable(trouble) => troubles.push(trouble),
+                other => panic!("{other:?}"),
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, tries).await.expect("it goes out");
+    troubles
+}
+
+#[tokio::test]
+async fn what_is_to_be_sent_while_the_token_has_ended_goes_out_when_the_device_is_logged_in_again() {
+    let (scene, matrix, hearing, ann, room, asked) = asked(Encryption::Off).await;
+    let before = scene.gate.count();
+    // A message is the first to find out, and the next sync is the second.
+    scene.gate.fault(Fault::logged_out().in_room(room.room_id().as_str()).times(1));
+    scene.gate.fault(Fault::logged_out().on("/sync").times(1));
+    let troubles = delivered(&matrix, &outgoing(scene.thread(&room, asked.as_str()), "an answer")).await;
+    assert_eq!(troubles[0], "the homeserver answers 401: M_UNKNOWN_TOKEN, Access token has expired");
+    scene.gate.wait_for_since(before, |call| call.path.contains("/login") && call.status == Some(200)).await;
+    ann.sees(&room, "an answer").await;
+    let again = outgoing(scene.thread(&room, asked.as_str()), "another answer");
+    let again = Letter { id: "0198a7c2d4e57f3a9b1c2d3e4f506173", ..to(&again) };
+    // The old token has ended for good by now.
+    let sent = async {
+        while !matches!(deliver::deliver(&matrix, again).await, Delivery::Sent(_)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, sent).await.expect("it goes out");
+    ann.sees(&room, "another answer").await;
+    hearing.stop().await;
+}
+
+#[tokio::test]
+async fn a_room_is_unknown_only_when_the_homeserver_has_said_in_which_ones_the_bot_is() {
+    let (scene, _, hearing, ann, room, asked) = asked(Encryption::Off).await;
+    hearing.stop().await;
+    // A new folder, as after a move to another machine: nothing of the rooms lies in it.
+    scene.gate.fault(Fault::broken(502).on("/sync"));
+    let options = Options { store: scene.folder.path().join("another"), ..scene.options(Encryption::Off) };
+    let (matrix, desk) = (made(options), Desk::new());
+    let hearing = Hearing::start(&matrix, &desk);
+    let in_vain = |desk: &Desk| desk.conditions().len() > 1;
+    desk.until("it cannot hear", |desk| matrix.client().is_some() && in_vain(desk)).await;
+    let answer = outgoing(scene.thread(&room, asked.as_str()), "an answer");
+    let nowhere = ThreadKey { conversation: ConversationId::new("!nowhere:localhost"), ..answer.to.clone() };
+    let nowhere = outgoing(nowhere, "x");
+    let yet = "Retryable(\"the homeserver has not said yet in which rooms the bot is\")";
+    assert_eq!(format!("{:?}", deliver::deliver(&matrix, to(&answer)).await), yet);
+    assert_eq!(format!("{:?}", deliver::deliver(&matrix, to(&nowhere)).await), yet);
+    assert_eq!(format!("{:?}", edit::retract(&matrix, &answer.to, &[]).await), yet);
+    scene.gate.clear_faults();
+    hears(&desk).await;
+    assert!(matches!(deliver::deliver(&matrix, to(&nowhere)).await, Delivery::Unauthorized(_)));
+    delivered(&matrix, &answer).await;
+    ann.sees(&room, "an answer").await;
+    hearing.stop().await;
+}

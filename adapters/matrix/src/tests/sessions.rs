@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use countersign_core::port::{Condition, Ended, Finding};
+use countersign_synapse::Fault;
 
 use super::*;
 
@@ -117,6 +118,31 @@ async fn what_does_not_fit_together_is_refused_with_the_fix() {
     DATA/matrix holds the keys of a device whose session is gone (session.json is not there). Put it back from a backup, or move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
     DATA/matrix holds the session of the device DEVICE, and its keys are gone. Put the folder back from a backup, or move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
     ");
+}
+
+/// Nobody may change whom the kernel lets look into this folder of its own.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_folder_that_stays_open_to_others_is_refused_with_the_fix() {
+    let options = Options::new("http://127.0.0.1:9", "@bot:localhost", "x", "/proc/self/task".into());
+    insta::assert_snapshot!(ended(options).await, @"others on this machine may look into /proc/self/task, which holds the bot's keys, and that could not be changed: Operation not permitted (os error 1). Run `chmod 700 /proc/self/task` as its owner, or give the bot a folder that is its own.");
+}
+
+#[tokio::test]
+async fn a_place_that_the_homeserver_does_not_take_is_refused_with_the_fix_and_without_it_the_bot_hears() {
+    let scene = Scene::new().await;
+    run_once(&scene, Encryption::Off).await;
+    let place = scene.folder.path().join("matrix/place.json");
+    std::fs::write(&place, r#"{"since":"of another server"}"#).expect("there is room");
+    // What stands before a homeserver, and one that breaks, say nothing of the place.
+    scene.gate.fault(Fault::broken(502).on("/sync").times(1));
+    let why = ended(scene.options(Encryption::Off)).await;
+    let why = why.replace(&scene.folder.path().display().to_string(), "DATA");
+    insta::assert_snapshot!(why, @"the homeserver does not take the place up to which this bot has heard (the homeserver answers 400: M_UNKNOWN, Invalid stream token): the homeserver or the bot's folder may have been put back from a backup. Remove the file `place.json` in DATA/matrix: what was said while the bot did not hear is then passed over.");
+    std::fs::remove_file(&place).expect("it is there");
+    // Nobody is told to remove what is not there.
+    scene.gate.fault(Fault::broken(400).on("/sync").times(1));
+    run_once(&scene, Encryption::Off).await;
 }
 
 #[tokio::test]

@@ -25,6 +25,10 @@ pub(crate) enum Kind {
     TooMany(u64),
     /// An error of the server, by its status; nothing is done.
     Broken(u16),
+    /// 401: the token has ended, and the same device may log in again. Nothing is done.
+    LoggedOut,
+    /// It is not passed on until the faults are cleared.
+    Held,
     /// It is done, and nobody hears of it.
     LostReply,
     /// A sync that tells of anything that somebody but this account did is told so many times more.
@@ -40,6 +44,16 @@ impl Fault {
     /// An error of the server, by its HTTP status. Nothing is done.
     pub fn broken(status: u16) -> Self {
         Self::new(Kind::Broken(status))
+    }
+
+    /// The account's token has ended, and the same device may log in again (soft logout). Nothing is done.
+    pub fn logged_out() -> Self {
+        Self::new(Kind::LoggedOut)
+    }
+
+    /// The call waits until the faults are cleared, and is passed on then.
+    pub fn held() -> Self {
+        Self::new(Kind::Held)
     }
 
     /// The call is done, and its answer is lost.
@@ -83,12 +97,17 @@ impl Fault {
 
     /// Whether it is meant for a call like this.
     pub fn is_for(&self, call: &crate::Call) -> bool {
-        self.within.iter().all(|part| plain(&call.path).contains(&plain(part)))
+        self.is_about(&call.path)
+    }
+
+    /// Whether it is meant for calls with this path.
+    pub(crate) fn is_about(&self, path: &str) -> bool {
+        self.within.iter().all(|part| plain(path).contains(&plain(part)))
     }
 
     /// Whether a call with this path may meet it.
     pub(crate) fn meets(&self, path: &str) -> bool {
-        self.often != Often::Next(0) && self.within.iter().all(|part| plain(path).contains(&plain(part)))
+        self.often != Often::Next(0) && self.is_about(path)
     }
 
     /// Whether it strikes this time, counted down or drawn.

@@ -98,6 +98,8 @@ impl Gate {
     /// Nothing goes wrong any more.
     pub fn clear_faults(&self) {
         self.shared.state().faults.clear();
+        // Wakes what is held.
+        self.shared.changed.send_modify(|_| {});
     }
 
     /// Every call that has ended so far, in that order.
@@ -155,6 +157,14 @@ impl Shared {
         let strikes = |fault: &mut Fault| matches!(fault.kind, Kind::ToldAgain(..)) || fault.strikes();
         let mut met = state.faults.iter_mut().filter(|fault| fault.meets(path));
         met.find_map(|fault| strikes(fault).then(|| fault.kind.clone()))
+    }
+
+    /// Waits until nothing holds a call like this any more.
+    async fn held(&self, path: &str) {
+        let holds =
+            |shared: &Self| shared.state().faults.iter().any(|fault| fault.kind == Kind::Held && fault.is_about(path));
+        let mut changed = self.changed.subscribe();
+        while holds(self) && changed.changed().await.is_ok() {}
     }
 
     fn note(&self, call: Call) {
@@ -222,6 +232,11 @@ async fn answer(shared: &Shared, path: &str, request: Request<Full<Bytes>>) -> R
             shared.keep((times, &but), &body);
             ((head, body), false)
         }
+        Some(Kind::LoggedOut) => (plain(401, LOGGED_OUT.into()), false),
+        Some(Kind::Held) => {
+            shared.held(path).await;
+            (forward(shared, request).await?, false)
+        }
         None => (forward(shared, request).await?, false),
     })
 }
@@ -231,6 +246,9 @@ fn too_many(retry_after_ms: u64) -> String {
     let told = "\"errcode\":\"M_LIMIT_EXCEEDED\",\"error\":\"Too Many Requests\"";
     format!("{{{told},\"retry_after_ms\":{retry_after_ms}}}")
 }
+
+/// What it says where a token has ended.
+const LOGGED_OUT: &str = r#"{"errcode":"M_UNKNOWN_TOKEN","error":"Access token has expired","soft_logout":true}"#;
 
 /// What it says where it is broken.
 const BROKEN: &str = r#"{"errcode":"M_UNKNOWN","error":"Internal server error"}"#;
