@@ -1,5 +1,6 @@
-//! What a person is told whose message or press found no room, in the adapter's own words: the engine has not stored it, so
-//! that nothing else would ever answer it. Once a minute in a channel.
+//! What a person is told whose message or press found no room, or whose message was changed before it was found, in the
+//! adapter's own words: the engine has not stored it, so that nothing else would ever answer it. Once a minute in a channel,
+//! and once of each change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use countersign_core::signal::ThreadKey;
 use crate::Discord;
 use crate::answer::finish_soon;
 use crate::body::Body;
-use crate::ids::{self, Root};
+use crate::ids::{self, MessageRef, Root};
 use crate::translate::Heard;
 
 /// How long a channel is not told again.
@@ -23,12 +24,18 @@ const TEXT: &str =
     "I have more to do here than I can take on, so I did not take that up. Please send it again in a minute.";
 const CALLED: &str = "I have too much to do right now. Please try it again in a minute.";
 
-/// When each channel was told last.
+const CHANGED: &str = "I was away when you wrote this, and it was changed since, so I did not take it up. \
+     If it is not answered yet, please send it again.";
+
+/// The most changes of which somebody is told at a time; the rest is in the log.
+const CHANGED_MAX: usize = 5;
+
+/// When each channel was told last, and whoever wrote a message, by its number.
 #[derive(Default)]
 pub(crate) struct Told(Mutex<BTreeMap<u64, Instant>>);
 
 impl Told {
-    /// Whether this channel may be told now; then it was.
+    /// Whether this channel or message may be told of now; then it was.
     fn may_tell(&self, channel: u64) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -65,6 +72,26 @@ fn tell_channel(discord: &Discord, thread: &ThreadKey) {
         let path = format!("/channels/{channel}/messages");
         if let Err(trouble) = api.tell(Method::POST, &path, &Body::plain(TEXT)).await {
             tracing::warn!(channel, %trouble, "nobody could be told that a message was not taken up");
+        }
+    });
+}
+
+/// Tells whoever wrote these that they do not count, in the background.
+pub(crate) fn tell_changed(discord: &Discord, changed: Vec<MessageRef>) {
+    for at in &changed {
+        let MessageRef { channel, message } = *at;
+        tracing::warn!(channel, message, "a message was changed before it was found; it is not taken up");
+    }
+    let told: Vec<MessageRef> =
+        changed.into_iter().filter(|at| discord.told.may_tell(at.message)).take(CHANGED_MAX).collect();
+    let api = Arc::clone(&discord.api);
+    tokio::spawn(async move {
+        for MessageRef { channel, message } in told {
+            let path = format!("/channels/{channel}/messages");
+            let body = Body::plain(CHANGED).answering(Some(message));
+            if let Err(trouble) = api.tell(Method::POST, &path, &body).await {
+                tracing::warn!(channel, %trouble, "nobody could be told that a changed message was not taken up");
+            }
         }
     });
 }

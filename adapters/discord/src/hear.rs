@@ -11,10 +11,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use crate::Discord;
 use crate::api::{Refusal, Trouble};
+use crate::busy;
 use crate::commands::register_soon;
 use crate::gateway::{Frame, Gateway, Gone};
+use crate::ids::MessageRef;
 use crate::lanes::Lanes;
-use crate::missed;
+use crate::missed::{self, Found};
 use crate::session::{self, Event, Ready};
 use crate::take::{Taken, open};
 use crate::translate::{Heard, Me};
@@ -40,6 +42,7 @@ pub(crate) async fn hear(discord: &Discord, ingress: &dyn Ingress, stop: BoxFutu
         session: None,
         me: None,
         missed: None,
+        again: None,
         held: Vec::new(),
         pause: discord.timing.pause_first,
     };
@@ -80,12 +83,14 @@ struct Hearing<'a> {
     /// Who the bot is; none until it was ready for the first time.
     me: Option<Me>,
     /// Looks for what was missed. Until that is found, what is heard is held, so that it overtakes nothing.
-    missed: Option<BoxFuture<'a, Vec<Heard>>>,
+    missed: Option<BoxFuture<'a, Found>>,
+    /// Where to look after that: another session was lost meanwhile, and this was heard before it was.
+    again: Option<Vec<MessageRef>>,
     held: Vec<Heard>,
     pause: Duration,
 }
 
-impl Hearing<'_> {
+impl<'a> Hearing<'a> {
     async fn run(&mut self) -> Ended {
         loop {
             let over = match Box::pin(self.connect()).await {
@@ -144,7 +149,7 @@ impl Hearing<'_> {
         let (mut unheard, mut is_ready) = (0, false);
         loop {
             let step = tokio::select! {
-                frame = gateway.next(), if self.lanes.has_room() => match frame {
+                frame = gateway.next(), if self.has_room() => match frame {
                     Ok(frame) => {
                         unheard = 0;
                         self.frame(&mut gateway, frame, &mut is_ready).await
@@ -153,7 +158,7 @@ impl Hearing<'_> {
                 },
                 _ = beats.tick() => {
                     // While nothing is read, nothing is heard, which is nobody's fault.
-                    unheard += u32::from(self.lanes.has_room());
+                    unheard += u32::from(self.has_room());
                     if unheard > UNHEARD_MAX {
                         Err(Over::again("Discord's gateway has fallen silent"))
                     } else {
@@ -162,9 +167,7 @@ impl Hearing<'_> {
                 },
                 taken = self.lanes.next() => go_on(taken),
                 found = found(&mut self.missed) => {
-                    self.missed = None;
-                    let held = std::mem::take(&mut self.held);
-                    found.into_iter().chain(held).for_each(|heard| self.lanes.push(heard));
+                    self.found(found);
                     Ok(())
                 },
                 () = tokio::time::sleep_until(ready_by), if !is_ready => {
@@ -223,11 +226,46 @@ impl Hearing<'_> {
             register_soon(self.discord, ready.application.number());
         }
         let after = self.discord.heard.all();
-        self.missed = Some(Box::pin(missed::look(self.discord, self.ingress, me.clone(), after)));
+        if self.missed.is_some() {
+            // The look that is under way knows nothing of this gap, and nobody else any more of its own.
+            self.again = Some(missed::earliest(self.again.take().unwrap_or_default(), after));
+        } else {
+            self.missed = Some(self.look(&me, after));
+        }
         self.me = Some(me);
         let url = self.discord.options.gateway_url.clone().unwrap_or(ready.resume_gateway_url);
         self.session = Some(Session { id: ready.session_id, url, sequence });
         self.go_well();
+    }
+
+    fn look(&self, me: &Me, after: Vec<MessageRef>) -> BoxFuture<'a, Found> {
+        Box::pin(missed::look(self.discord, self.ingress, me.clone(), after))
+    }
+
+    /// A look is over. What was heard meanwhile comes after all that was missed, also by a session that came later.
+    fn found(&mut self, found: Found) {
+        let Found { mut heard, changed } = found;
+        let is_held = |at: &MessageRef| {
+            let event = at.event();
+            self.held.iter().any(|held| matches!(held, Heard::Said { signal, .. } if signal.event == event))
+        };
+        // What was heard before it was changed is withdrawn like anything else, which needs no word.
+        busy::tell_changed(self.discord, changed.into_iter().filter(|at| !is_held(at)).collect());
+        self.missed = match (&self.me, self.again.take()) {
+            (Some(me), Some(after)) => Some(self.look(me, after)),
+            (None, _) | (_, None) => None,
+        };
+        if self.missed.is_none() {
+            heard.append(&mut self.held);
+        }
+        for heard in heard {
+            self.lanes.push(heard);
+        }
+    }
+
+    /// Whether more can be read.
+    const fn has_room(&self) -> bool {
+        self.lanes.has_room_beside(self.held.len())
     }
 
     fn go_well(&mut self) {
@@ -298,7 +336,7 @@ impl Hearing<'_> {
 }
 
 /// What was missed, when it is found; for ever nothing where it is not looked for.
-async fn found(missed: &mut Option<BoxFuture<'_, Vec<Heard>>>) -> Vec<Heard> {
+async fn found(missed: &mut Option<BoxFuture<'_, Found>>) -> Found {
     match missed {
         Some(looking) => looking.await,
         None => std::future::pending().await,

@@ -34,9 +34,9 @@ impl<'a> Lanes<'a> {
         Self { discord, ingress, waiting: BTreeMap::new(), count: 0, working: FuturesUnordered::new() }
     }
 
-    /// Whether there is room for more.
-    pub(crate) const fn has_room(&self) -> bool {
-        self.count < WAITING_MAX
+    /// Whether there is room for more besides so much that is still held.
+    pub(crate) const fn has_room_beside(&self, held: usize) -> bool {
+        self.count.saturating_add(held) < WAITING_MAX
     }
 
     /// Puts it at the end of its room.

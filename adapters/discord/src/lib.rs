@@ -18,6 +18,7 @@ mod lanes;
 mod missed;
 mod offer;
 mod outcome;
+mod patience;
 mod places;
 mod render;
 mod session;

@@ -8,13 +8,17 @@ use std::sync::{Mutex, PoisonError};
 use countersign_core::port::Ingress;
 use countersign_core::signal::{ActorKind, Addressed, EventId, Signal};
 use serde::Deserialize;
-use serenity::all::{Message, RoleId};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serenity::all::{Message, MessageId, RoleId};
 
 use crate::Discord;
 use crate::api::Trouble;
 use crate::ids::MessageRef;
-use crate::places;
-use crate::translate::{self, Heard, Here, Me};
+use crate::patience::Patience;
+use crate::places::{Channel, Place};
+use crate::session;
+use crate::translate::{self, Change, Heard, Here, Me};
 
 /// The most channels in which something is looked for.
 const CHANNELS_MAX: usize = 200;
@@ -24,6 +28,9 @@ const PAGE: usize = 100;
 
 /// The most answers of one channel: who is gone for longer has said it to somebody else.
 const PAGES_MAX: usize = 5;
+
+/// What a message that is looked up is called where it cannot be read.
+const WHAT: &str = "a message that was missed";
 
 /// The last message that was heard in each channel in which something was taken up.
 #[derive(Default)]
@@ -70,19 +77,49 @@ impl LastHeard {
     }
 }
 
-/// What was said after each of these, and after what the engine took where work is open, in the order of each channel.
-pub(crate) async fn look(discord: &Discord, ingress: &dyn Ingress, me: Me, mut after: Vec<MessageRef>) -> Vec<Heard> {
-    let mut found = Vec::new();
+/// What a look found.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// In the order of each channel.
+    pub(crate) heard: Vec<Heard>,
+    /// What was said to the bot and changed before it was found, so that it does not count, and was not answered.
+    pub(crate) changed: Vec<MessageRef>,
+}
+
+/// A look for what was missed.
+struct Look<'a> {
+    discord: &'a Discord,
+    me: Me,
+    patience: Patience<'a>,
+    found: Found,
+}
+
+/// A message that is looked up, before it is known whether it can be read.
+#[derive(Deserialize)]
+struct Line {
+    id: MessageId,
+}
+
+/// What was said after each of these, and after what the engine took where work is open. While Discord is away it waits.
+pub(crate) async fn look(discord: &Discord, ingress: &dyn Ingress, me: Me, mut after: Vec<MessageRef>) -> Found {
     after.extend(open_elsewhere(discord, ingress, &after).await);
+    let mut look = Look { discord, me, patience: Patience::new(discord, ingress), found: Found::default() };
     for last in after {
-        match look_in(discord, &me, last).await {
-            Ok(heard) => found.extend(heard),
-            Err(trouble) => {
-                tracing::warn!(channel = last.channel, %trouble, "what was said meanwhile could not be looked for");
-            }
+        if let Err(trouble) = look.look_in(last).await {
+            tracing::warn!(channel = last.channel, %trouble, "what was said meanwhile could not be looked for");
         }
     }
-    found
+    look.found
+}
+
+/// The starting points of two looks as those of one: of each channel the first.
+pub(crate) fn earliest(mut first: Vec<MessageRef>, later: Vec<MessageRef>) -> Vec<MessageRef> {
+    for at in later {
+        if first.iter().all(|known| known.channel != at.channel) {
+            first.push(at);
+        }
+    }
+    first
 }
 
 /// The last messages of the channels in which work is open and of which nothing is remembered.
@@ -102,45 +139,108 @@ async fn open_elsewhere(discord: &Discord, ingress: &dyn Ingress, known: &[Messa
     last.into_iter().map(|(channel, message)| MessageRef { channel, message }).collect()
 }
 
-async fn look_in(discord: &Discord, me: &Me, mut last: MessageRef) -> Result<Vec<Heard>, Trouble> {
-    let place = places::find(&discord.places, &discord.api, last.channel).await?;
-    let here = Here { me, place, own_threads: discord.has_own_threads(last.channel) };
-    let mut found = Vec::new();
-    for _ in 0..PAGES_MAX {
-        let path = format!("/channels/{}/messages?after={}&limit={PAGE}", last.channel, last.message);
-        let mut page: Vec<Message> = discord.api.get(&path).await?;
-        page.sort_by_key(|message| message.id);
-        for message in &page {
-            last.message = message.id.get().max(last.message);
-            if let Some(signal) = translate::said(message, here) {
-                let signal = with_roles(discord, here, signal).await;
-                found.push(Heard::Said { signal, call: None });
+impl Look<'_> {
+    async fn look_in(&mut self, mut last: MessageRef) -> Result<(), Trouble> {
+        let place = self.place(last.channel).await?;
+        let own_threads = self.discord.has_own_threads(last.channel);
+        for page in 0..=PAGES_MAX {
+            let path = format!("/channels/{}/messages?after={}&limit={PAGE}", last.channel, last.message);
+            let raw: Vec<Box<RawValue>> = self.ask(&path).await?;
+            if page == PAGES_MAX && !raw.is_empty() {
+                tracing::warn!(
+                    channel = last.channel,
+                    after = last.message,
+                    "more was said meanwhile than is looked at"
+                );
+                break;
+            }
+            let id = |raw: &RawValue| session::read::<Line>(WHAT, raw).map(|line| line.id.get());
+            let mut lines: Vec<_> = raw.iter().filter_map(|raw| Some((id(raw)?, &**raw))).collect();
+            lines.sort_by_key(|(id, _)| *id);
+            for (id, raw) in lines {
+                last.message = id.max(last.message);
+                self.take(place, own_threads, raw).await;
+            }
+            self.discord.heard.heard(last);
+            if raw.len() < PAGE {
+                break;
             }
         }
-        discord.heard.heard(last);
-        if page.len() < PAGE {
-            break;
-        }
+        Ok(())
     }
-    Ok(found)
-}
 
-/// Adds what somebody is in the guild, which a message that is looked up does not say. Where Discord does not say it either,
-/// they are nothing.
-async fn with_roles(discord: &Discord, here: Here<'_>, signal: Signal) -> Signal {
-    let Some(guild) = here.place.guild else { return signal };
-    if signal.addressed == Addressed::No || signal.actor.kind != ActorKind::Human {
-        return signal;
-    }
-    let path = format!("/guilds/{guild}/members/{}", signal.actor.id);
-    match discord.api.get::<Member>(&path).await {
-        Ok(member) => {
-            let platform_roles = member.roles.iter().map(|role| role.get().to_string()).collect();
-            Signal { platform_roles, ..signal }
+    /// Takes a message that was found. One that was changed may have said something else to those who saw it first: its
+    /// words do not count, and that it was changed is all that is handed over.
+    async fn take(&mut self, place: Place, own_threads: bool, raw: &RawValue) {
+        let Some(message) = session::read::<Message>(WHAT, raw) else { return };
+        let me = self.me.clone();
+        let here = Here { me: &me, place, own_threads };
+        self.note_answer(&message);
+        let said = translate::said(&message, here);
+        if message.edited_timestamp.is_none() {
+            if let Some(said) = said {
+                let signal = self.with_roles(place, said).await;
+                self.found.heard.push(Heard::Said { signal, call: None });
+            }
+            return;
         }
-        Err(trouble) => {
-            tracing::warn!(%trouble, "the roles of a member are not known, so that none counts");
-            signal
+        let at = MessageRef { channel: message.channel_id.get(), message: message.id.get() };
+        if let Some(signal) = session::read::<Change>(WHAT, raw).and_then(|change| translate::changed(&change, here)) {
+            self.found.heard.push(Heard::Said { signal, call: None });
+        }
+        if said.is_some_and(|said| said.addressed != Addressed::No && said.actor.kind == ActorKind::Human) {
+            self.found.changed.push(at);
+        }
+    }
+
+    /// What the bot has answered needs no word that it was changed.
+    fn note_answer(&mut self, message: &Message) {
+        let answered = message.message_reference.as_ref().and_then(|answered| answered.message_id);
+        if message.author.id.get() == self.me.id
+            && let Some(answered) = answered
+        {
+            self.found.changed.retain(|at| at.message != answered.get());
+        }
+    }
+
+    /// Adds what somebody is in the guild, which a message that is looked up does not say. Where Discord says that it does
+    /// not know them, they are nothing.
+    async fn with_roles(&mut self, place: Place, signal: Signal) -> Signal {
+        let Some(guild) = place.guild else { return signal };
+        if signal.addressed == Addressed::No || signal.actor.kind != ActorKind::Human {
+            return signal;
+        }
+        let path = format!("/guilds/{guild}/members/{}", signal.actor.id);
+        match self.ask::<Member>(&path).await {
+            Ok(member) => {
+                let platform_roles = member.roles.iter().map(|role| role.get().to_string()).collect();
+                Signal { platform_roles, ..signal }
+            }
+            Err(trouble) => {
+                tracing::warn!(%trouble, "the roles of a member are not known, so that none counts");
+                signal
+            }
+        }
+    }
+
+    async fn place(&mut self, channel: u64) -> Result<Place, Trouble> {
+        if let Some(place) = self.discord.places.find(channel) {
+            return Ok(place);
+        }
+        let found: Channel = self.ask(&format!("/channels/{channel}")).await?;
+        Ok(self.discord.places.learn(&found))
+    }
+
+    /// Asks until Discord answers.
+    async fn ask<T: DeserializeOwned>(&mut self, path: &str) -> Result<T, Trouble> {
+        loop {
+            match self.discord.api.get(path).await {
+                Ok(answer) => {
+                    self.patience.over();
+                    return Ok(answer);
+                }
+                Err(trouble) => self.patience.wait(trouble).await?,
+            }
         }
     }
 }

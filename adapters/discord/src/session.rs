@@ -48,6 +48,20 @@ struct Spot {
     guild_id: Option<GuildId>,
 }
 
+/// From what kind of place an interaction comes. serenity does not say it of a window that was filled in.
+#[derive(Deserialize)]
+struct Whence {
+    context: Option<u8>,
+}
+
+impl Whence {
+    /// Whether others talk there among themselves (Discord's "Interaction Context Types": 0 is a guild, 1 a direct
+    /// conversation with the bot).
+    const fn is_among_others(&self) -> bool {
+        !matches!(self.context, None | Some(0 | 1))
+    }
+}
+
 /// Reads an event; none where it has a form that is not known. Then it is passed over.
 pub(crate) fn read<T: DeserializeOwned>(name: &str, data: &RawValue) -> Option<T> {
     let read = serde_json::from_str(data.get());
@@ -145,7 +159,7 @@ async fn reacted(discord: &Discord, me: &Me, event: &Event<'_>) -> Option<Heard>
 }
 
 async fn called(discord: &Discord, me: &Me, name: &str, data: &RawValue) -> Option<Heard> {
-    let interaction: Interaction = read(name, data)?;
+    let (interaction, whence): (Interaction, Whence) = (read(name, data)?, read(name, data)?);
     let (channel, id, guild) = match &interaction {
         Interaction::Command(given) | Interaction::Autocomplete(given) => {
             (given.channel.as_ref(), given.channel_id, given.guild_id)
@@ -155,6 +169,8 @@ async fn called(discord: &Discord, me: &Me, name: &str, data: &RawValue) -> Opti
         _ => return None,
     };
     let place = match channel {
+        // It looks like a direct conversation, and must never be remembered as one.
+        _ if whence.is_among_others() => Place { id: id.get(), guild: None, kind: Kind::Other, open: false },
         Some(channel) => discord.places.learn(&described(channel, guild)),
         None => find(discord, id.get(), guild).await,
     };
@@ -189,4 +205,52 @@ fn known(discord: &Discord, channel: u64, guild: Option<GuildId>) -> Place {
     let kind = if guild.is_none() { Kind::Direct } else { Kind::Other };
     let unknown = Place { id: channel, guild: guild.map(GuildId::get), kind, open: false };
     discord.places.find(channel).unwrap_or(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::Options;
+
+    /// An interaction in what looks like a direct conversation.
+    fn interaction(kind: u8, context: u8, data: &Value) -> Box<RawValue> {
+        let user = json!({"id": "11", "username": "ann", "discriminator": "0", "avatar": null});
+        let interaction = json!({
+            "id": "8001", "application_id": "99", "type": kind, "token": "secret", "version": 1, "data": data,
+            "channel": {"id": "500", "type": 1, "permissions": "0"}, "channel_id": "500", "locale": "en-US", "user": user,
+            "entitlements": [], "app_permissions": "0", "authorizing_integration_owners": {"1": "11"}, "context": context,
+            "attachment_size_limit": 1000,
+            "message": {
+                "id": "30", "channel_id": "500", "author": user, "content": "x", "type": 0,
+                "timestamp": "2026-11-22T10:00:00+00:00", "edited_timestamp": null, "tts": false,
+                "mention_everyone": false, "mentions": [], "mention_roles": [], "attachments": [], "embeds": [],
+                "pinned": false,
+            },
+        });
+        serde_json::value::to_raw_value(&interaction).expect("it is JSON")
+    }
+
+    #[tokio::test]
+    async fn a_conversation_of_others_is_no_direct_one() {
+        let discord = Discord::new(Options::new("MTA.x")).expect("the options are sound");
+        let hear = async |kind: u8, context: u8, data: Value| {
+            let data = interaction(kind, context, &data);
+            let event = Event { session: "s", sequence: 1, name: "INTERACTION_CREATE", data: &data };
+            heard(&discord, &Me { id: 99 }, event).await
+        };
+        for context in [2, 9] {
+            let command = hear(2, context, json!({"id": "4", "name": "help", "type": 1})).await;
+            assert!(matches!(command[..], [Heard::Stray(_)]), "{command:?}");
+            let press = hear(3, context, json!({"custom_id": "P:0", "component_type": 2})).await;
+            assert!(matches!(press[..], [Heard::Stray(_)]), "{press:?}");
+            let window = hear(5, context, json!({"custom_id": "P:1", "components": []})).await;
+            assert!(matches!(window[..], [Heard::Stray(_)]), "{window:?}");
+            assert_eq!(discord.places.find(500), None);
+        }
+        let window = hear(5, 1, json!({"custom_id": "P:1", "components": []})).await;
+        assert!(matches!(window[..], [Heard::Touched { .. }]), "{window:?}");
+        assert_eq!(discord.places.find(500).map(|place| place.kind), Some(Kind::Direct));
+    }
 }

@@ -7,7 +7,10 @@ use countersign_core::signal::ConversationId;
 use crate::Discord;
 use crate::answer::{finish_soon, watch};
 use crate::busy;
-use crate::translate::{Call, Heard};
+use crate::translate::{Call, Heard, Waits};
+
+/// What is said to a command that is none here.
+const NOT_HERE: &str = "I take no such command here. Ask me in a channel of a server, or write to me directly.";
 
 /// How often something is tried again where the engine has no room.
 const AGAIN_MAX: u32 = 10;
@@ -102,10 +105,18 @@ fn settle(discord: &Discord, heard: &Heard, admission: &Admission) {
         Admission::Busy => busy::tell(discord, heard),
         Admission::Duplicate | Admission::Unknown | Admission::Limited { .. } => {
             if let Some(closed) = call.and_then(|call| discord.calls.close_unclaimed(call.id)) {
-                finish_soon(discord, closed, None);
+                finish_soon(discord, closed, refusal(heard));
             }
         }
         Admission::Stopping => {}
+    }
+}
+
+/// What whoever gave a command is told where it says nothing to us.
+const fn refusal(heard: &Heard) -> Option<&'static str> {
+    match heard {
+        Heard::Stray(Call { waits: Waits::Command, .. }) => Some(NOT_HERE),
+        _ => None,
     }
 }
 

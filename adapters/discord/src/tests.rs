@@ -5,6 +5,7 @@ mod calls;
 mod desk;
 mod editing;
 mod hearing;
+mod missed;
 mod outages;
 mod sending;
 

@@ -9,6 +9,7 @@ use countersign_discord_fake::{AnswerKind, Outcome, Say};
 
 use super::desk::Hearing;
 use super::*;
+use crate::translate::{Call, Heard, Waits};
 
 fn card(to: ThreadKey) -> Outgoing {
     let plan = PlanId::parse("4a3f00c19be2d7756018f2ab9c44e01d").expect("it is an id");
@@ -319,4 +320,22 @@ async fn who_types_a_commands_text_is_offered_names_for_its_last_word() {
     assert_eq!(asked.platform_roles, [role.to_string()]);
     assert!(table.desk.signals().is_empty() && table.desk.touches().is_empty(), "typing is no asking");
     table.end().await;
+}
+
+#[tokio::test]
+async fn who_gives_a_command_where_none_is_taken_is_told() {
+    let (fake, ops) = scene().await;
+    let (discord, desk) = (adapter(&fake), Desk::new());
+    commands::register_soon(&discord, BOT);
+    let method = "bulkOverwriteGlobalApplicationCommands";
+    fake.wait_for_call(|call| call.method == method && call.outcome.took_effect()).await;
+    let command = fake.command(ANN, ops, "disk_usage", &[]);
+    let id = command.parse().expect("it is a number");
+    let token = format!("fake-interaction-token-{id}");
+    let stray = Heard::Stray(Call { id, application: BOT, token, waits: Waits::Command });
+    take::open(&discord, &stray);
+    take::take(&discord, &desk, stray).await;
+    let answer = fake.callback_answer(&command).await;
+    insta::assert_snapshot!(answer.text, @"I take no such command here. Ask me in a channel of a server, or write to me directly.");
+    assert!(answer.ephemeral && desk.signals().is_empty());
 }

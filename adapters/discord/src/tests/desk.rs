@@ -1,6 +1,6 @@
 //! The engine's place in these tests: it takes what comes and says what it was told to say.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use countersign_core::port::{Adapter as _, Admission, Asked, BoxFuture, Condition, Ended, Ingress, Suggestion, Touch};
@@ -87,6 +87,14 @@ impl Desk {
     pub(super) fn texts_in(&self, channel: ChannelId) -> Vec<String> {
         let is_there = |signal: &Signal| signal.thread.conversation.as_str() == channel.0.to_string();
         self.signals().into_iter().filter(is_there).map(text).collect()
+    }
+
+    /// The same as the engine takes them: each event once, when it is first handed in.
+    pub(super) fn taken_in(&self, channel: ChannelId) -> Vec<String> {
+        let (signals, mut seen) = (self.signals(), BTreeSet::new());
+        let is_there = |signal: &Signal| signal.thread.conversation.as_str() == channel.0.to_string();
+        let first = signals.into_iter().filter(|signal| is_there(signal) && seen.insert(signal.event.clone()));
+        first.map(text).collect()
     }
 
     /// Waits until it holds.

@@ -1,9 +1,9 @@
-//! Outages: what is reported, what is outlived, what is missed and looked for, and what only a person can mend.
+//! Outages: what is reported, what is outlived, and what only a person can mend. What is missed by them
+//! is in `missed`.
 
 use std::sync::Arc;
 
 use countersign_core::port::Condition;
-use countersign_core::signal::Addressed;
 use countersign_discord_fake::{Fault, Say};
 
 use super::desk::Hearing;
@@ -97,71 +97,6 @@ async fn a_connection_that_breaks_is_taken_up_again_and_nothing_is_missed() {
     assert_eq!(desk.texts().split_off(1), (0..4).map(|n| format!("meanwhile {n}")).collect::<Vec<_>>());
     assert_eq!(gateway_calls(&fake), ["identify", "resume", "resume", "resume", "resume"]);
     assert!(recovered(&desk) && troubles(&desk) == 3, "what Discord asks for is no trouble: {:?}", desk.conditions());
-    hearing.stop().await;
-}
-
-#[tokio::test]
-async fn after_a_session_that_is_lost_what_was_missed_is_looked_for_where_something_was_taken_up() {
-    let (fake, ops) = scene().await;
-    let (quiet, mine) = (fake.channel("quiet"), fake.private(ANN));
-    let role = fake.role("sre");
-    fake.set_roles(ANN, &[role]);
-    let desk = Desk::new();
-    let (_discord, hearing) = listening(&fake, &desk).await;
-    for channel in [ops, mine] {
-        fake.say(Say::new(ANN, channel, "Ops before").mention(BOT, "Ops"));
-    }
-    desk.until("both are heard", |desk| desk.signals().len() == 2).await;
-    fake.stop_listening().await;
-    fake.forget_sessions();
-    for n in 0..120 {
-        fake.say(Say::new(ANN, ops, &format!("Ops missed {n}")).mention(BOT, "Ops"));
-    }
-    fake.say(Say::new(ANN, mine, "missed"));
-    fake.say(Say::new(ANN, quiet, "never asked there"));
-    desk.until("it is in trouble", |desk| troubles(desk) > 0).await;
-    fake.fault(Fault::slow(Duration::from_millis(100)).on("getChannelMessages").next(1));
-    fake.listen_again().await;
-    fake.wait_until_connected().await;
-    fake.say(Say::new(ANN, ops, "Ops after").mention(BOT, "Ops"));
-    // One that is said while it is looked is found and heard: its event is the same, and the engine takes it once.
-    let texts_in = |desk: &Desk, channel| {
-        let mut texts = desk.texts_in(channel);
-        texts.dedup();
-        texts
-    };
-    desk.until("all are heard", |desk| texts_in(desk, ops).len() == 122 && desk.texts_in(mine).len() == 2).await;
-    let missed = (0..120).map(|n| format!("missed {n}"));
-    let expected: Vec<String> = ["before".to_owned()].into_iter().chain(missed).chain(["after".to_owned()]).collect();
-    assert_eq!(texts_in(&desk, ops), expected, "what is heard meanwhile overtakes nothing");
-    assert_eq!(desk.texts_in(mine), ["before", "missed"]);
-    assert!(desk.texts_in(quiet).is_empty());
-    let signals = desk.signals();
-    let found = signals.iter().find(|signal| {
-        signal.thread.conversation.as_str() == ops.0.to_string() && signal.addressed == Addressed::Mention
-    });
-    assert_eq!(found.map(|signal| signal.platform_roles.clone()), Some(vec![role.to_string()]));
-    assert!(
-        signals
-            .iter()
-            .filter(|signal| !signal.thread.space.as_str().is_empty())
-            .all(|signal| signal.platform_roles == [role.to_string()])
-    );
-    hearing.stop().await;
-}
-
-#[tokio::test]
-async fn what_was_said_before_it_was_started_is_looked_for_where_work_is_open() {
-    let (fake, ops) = scene().await;
-    let quiet = fake.channel("quiet");
-    let asked = fake.say(Say::new(ANN, ops, "stop it"));
-    for channel in [ops, quiet] {
-        fake.say(Say::new(ANN, channel, "while it was away"));
-    }
-    let desk = Desk::at_work(vec![EventId::new("in:7"), event(ops, asked)]);
-    let (_discord, hearing) = listening(&fake, &desk).await;
-    desk.until("it is found", |desk| desk.texts() == ["while it was away"]).await;
-    assert_eq!(desk.texts_in(ops).len(), 1);
     hearing.stop().await;
 }
 

@@ -28,7 +28,8 @@ pub(super) fn given(given: &CommandInteraction, here: Here<'_>) -> Heard {
     Heard::Said { signal, call: Some(call) }
 }
 
-fn call(given: &CommandInteraction) -> Call {
+/// What answers it.
+pub(super) fn call(given: &CommandInteraction) -> Call {
     let application = given.application_id.get();
     Call { id: given.id.get(), application, token: given.token.clone(), waits: Waits::Command }
 }

@@ -10,9 +10,9 @@ mod touch;
 
 use countersign_core::port::{Asked, Touch};
 use countersign_core::signal::{AccountId, Platform, Signal};
-use serenity::all::Interaction;
+use serenity::all::{Interaction, InteractionContext};
 
-use crate::places::Place;
+use crate::places::{Kind, Place};
 
 pub(crate) use command::{FREE as FREE_COMMAND, TEXT as COMMAND_TEXT};
 pub(crate) use message::{Change, changed, deleted, said};
@@ -107,7 +107,7 @@ pub(crate) enum Heard {
     },
     /// Somebody types the text of a command.
     Types(Box<Typing>),
-    /// A press that says nothing to us and must be answered all the same.
+    /// A press or a command that says nothing to us and must be answered all the same.
     Stray(Call),
     /// Nothing for us.
     Nothing,
@@ -115,11 +115,38 @@ pub(crate) enum Heard {
 
 /// What an interaction comes to.
 pub(crate) fn interaction(interaction: &Interaction, here: Here<'_>) -> Heard {
+    if is_among_others(interaction, here.place) {
+        return stray(interaction);
+    }
     match interaction {
         Interaction::Command(given) => command::given(given, here),
         Interaction::Autocomplete(typed) => command::typed(typed, here),
         Interaction::Component(pressed) => touch::pressed(pressed, here),
         Interaction::Modal(filled) => touch::said_why(filled, here),
+        _ => Heard::Nothing,
+    }
+}
+
+/// Whether it comes from where others talk among themselves: a group, or a direct conversation that is not the bot's. Then
+/// it is not known who reads there.
+fn is_among_others(interaction: &Interaction, place: Place) -> bool {
+    let context = match interaction {
+        Interaction::Command(given) | Interaction::Autocomplete(given) => given.context,
+        Interaction::Component(pressed) => pressed.context,
+        _ => None,
+    };
+    let is_ours = matches!(context, None | Some(InteractionContext::Guild | InteractionContext::BotDm));
+    !is_ours || (place.guild.is_none() && place.kind != Kind::Direct)
+}
+
+/// An interaction that says nothing to us.
+fn stray(interaction: &Interaction) -> Heard {
+    match interaction {
+        Interaction::Command(given) => Heard::Stray(command::call(given)),
+        Interaction::Component(pressed) => {
+            Heard::Stray(touch::call(pressed.id, pressed.application_id, &pressed.token))
+        }
+        Interaction::Modal(filled) => Heard::Stray(touch::call(filled.id, filled.application_id, &filled.token)),
         _ => Heard::Nothing,
     }
 }

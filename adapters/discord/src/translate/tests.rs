@@ -280,10 +280,15 @@ fn channel_of(place: Place) -> Value {
 
 /// An interaction of Ann's.
 fn interaction(kind: u8, place: Place, data: &Value) -> Interaction {
+    serde_json::from_value(wire(kind, place, data)).expect("it is an interaction")
+}
+
+fn wire(kind: u8, place: Place, data: &Value) -> Value {
     let mut interaction = json!({
         "id": "8001", "application_id": "99", "type": kind, "token": "secret", "version": 1, "data": data,
         "channel": channel_of(place), "channel_id": place.id.to_string(), "locale": "en-US", "entitlements": [],
-        "app_permissions": "0", "authorizing_integration_owners": {}, "context": 0, "attachment_size_limit": 1000,
+        "app_permissions": "0", "authorizing_integration_owners": {}, "context": u8::from(place.guild.is_none()),
+        "attachment_size_limit": 1000,
     });
     if place.guild.is_some() {
         interaction["guild_id"] = json!(GUILD.to_string());
@@ -294,7 +299,7 @@ fn interaction(kind: u8, place: Place, data: &Value) -> Interaction {
     if kind == 3 {
         interaction["message"] = message(place.id, "Countersign this?", &json!({"author": ourselves(), "id": "30"}));
     }
-    serde_json::from_value(interaction).expect("it is an interaction")
+    interaction
 }
 
 fn called(kind: u8, place: Place, data: &Value) -> Heard {
@@ -352,6 +357,27 @@ fn a_press_carries_what_stood_in_the_button_and_who_pressed_it() {
         let mut data = stray;
         data["custom_id"] = json!("menu:0");
         assert!(matches!(called(3, ops(), &data), Heard::Stray(_)), "{data}");
+    }
+}
+
+#[test]
+fn where_others_talk_among_themselves_nothing_is_heard() {
+    let command = json!({"id": "4", "name": "help", "type": 1});
+    let press = json!({"custom_id": "POST:0", "component_type": 2});
+    let heard = |kind: u8, place: Place, context: u8, data: &Value| {
+        let mut wire = wire(kind, place, data);
+        wire["context"] = json!(context);
+        let interaction = serde_json::from_value(wire).expect("it is an interaction");
+        with(place, false, |here| super::interaction(&interaction, here))
+    };
+    assert!(matches!(heard(2, direct(), 1, &command), Heard::Said { .. }), "the bot's own is ours");
+    let group = Place { guild: None, ..place(500, Kind::Other) };
+    for (place, context) in [(direct(), 2), (direct(), 3), (group, 1), (group, 2)] {
+        assert!(matches!(heard(2, place, context, &command), Heard::Stray(Call { waits: Waits::Command, .. })));
+        assert!(matches!(heard(3, place, context, &press), Heard::Stray(Call { waits: Waits::Press, .. })));
+        let typed = json!({"id": "4", "name": "ask", "type": 1,
+            "options": [{"name": "text", "type": 3, "value": "x", "focused": true}]});
+        assert!(matches!(heard(4, place, context, &typed), Heard::Nothing), "and nothing is offered");
     }
 }
 

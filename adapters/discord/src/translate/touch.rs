@@ -5,8 +5,9 @@ use countersign_core::port::{Sign, Touch, Touched};
 use countersign_core::signal::Assurance;
 use serde::Deserialize;
 use serenity::all::{
-    ActionRowComponent, Button, ButtonKind, ButtonStyle, ChannelId, ComponentInteraction, ComponentInteractionDataKind,
-    GuildId, Member, Message, MessageId, ModalInteraction, ReactionType, UserId,
+    ActionRowComponent, ApplicationId, Button, ButtonKind, ButtonStyle, ChannelId, ComponentInteraction,
+    ComponentInteractionDataKind, GuildId, InteractionId, Member, Message, MessageId, ModalInteraction, ReactionType,
+    UserId,
 };
 
 use super::{Call, Heard, Here, Waits, actor, place};
@@ -54,11 +55,15 @@ impl Reaction {
     }
 }
 
+/// What answers a press.
+pub(super) fn call(id: InteractionId, application: ApplicationId, token: &str) -> Call {
+    Call { id: id.get(), application: application.get(), token: token.to_owned(), waits: Waits::Press }
+}
+
 /// A press of a button, or a pick from a menu. One without data of ours is no press of ours.
 pub(super) fn pressed(pressed: &ComponentInteraction, here: Here<'_>) -> Heard {
     let id = pressed.id.get();
-    let application = pressed.application_id.get();
-    let call = Call { id, application, token: pressed.token.clone(), waits: Waits::Press };
+    let call = call(pressed.id, pressed.application_id, &pressed.token);
     let data = match &pressed.data.kind {
         ComponentInteractionDataKind::Button => Some(&pressed.data.custom_id),
         ComponentInteractionDataKind::StringSelect { values } => values.first(),
@@ -96,8 +101,7 @@ fn says_no(message: &Message, data: &str) -> bool {
 /// The press that somebody has said the reason of. It counts from now on.
 pub(super) fn said_why(filled: &ModalInteraction, here: Here<'_>) -> Heard {
     let id = filled.id.get();
-    let application = filled.application_id.get();
-    let call = Call { id, application, token: filled.token.clone(), waits: Waits::Press };
+    let call = call(filled.id, filled.application_id, &filled.token);
     let Some(message) = &filled.message else { return Heard::Stray(call) };
     let said = filled.data.components.iter().flat_map(|row| &row.components).find_map(|component| match component {
         ActionRowComponent::InputText(input) => input.value.clone(),

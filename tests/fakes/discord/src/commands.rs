@@ -88,7 +88,11 @@ pub(crate) fn overwrite(state: &mut State, form: &Form) -> Answer {
     // The list is read as if it were a field; Discord names only the number.
     let wrapped = Form { body: json!({ "commands": form.body }), ..Form::default() };
     let read = wrapped.fields(&["commands"], |fields| {
-        let read: Vec<Value> = fields.objects("commands", COMMANDS_MAX).iter().map(command).collect();
+        let given = fields.objects("commands", COMMANDS_MAX);
+        for given in &given {
+            check_reach(given, guild.is_some());
+        }
+        let read: Vec<Value> = given.iter().map(command).collect();
         for (at, one) in read.iter().enumerate() {
             if read.iter().take(at).any(|other| (&other["name"], &other["type"]) == (&one["name"], &one["type"])) {
                 fields.wrong(
@@ -171,6 +175,20 @@ fn command(given: &Fields<'_>) -> Value {
         "integration_types": [0],
         "contexts": given.get("contexts"),
     })
+}
+
+/// Who has a command, and where it can be used (API reference, "Application Commands": contexts). The fake is stricter than
+/// Discord, where a command that does not say so reaches further than its bot may be ready for: it must be for servers and
+/// for direct messages with the bot. One of a single server cannot say.
+fn check_reach(given: &Fields<'_>, is_of_server: bool) {
+    for (name, wanted) in [("integration_types", json!([0])), ("contexts", json!([0, 1]))] {
+        if is_of_server && given.has(name) {
+            given.wrong(name, "FAKE_REACH", "A command of one server cannot say where it can be used.");
+        }
+        if !is_of_server && given.get(name) != Some(&wanted) {
+            given.wrong(name, "FAKE_REACH", &format!("In the fake this must be {wanted}."));
+        }
+    }
 }
 
 fn check_name(given: &Fields<'_>, name: &str) {

@@ -4,7 +4,7 @@ use countersign_discord_fake::{BOT, Fake, Say};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::support::{Bot, id};
+use crate::support::{Bot, everywhere, id};
 
 #[tokio::test]
 async fn a_conversation_looks_as_on_discord() {
@@ -80,7 +80,12 @@ async fn commands_menus_and_promises() {
     let fake = Fake::start().await;
     let (bot, carol) = (Bot::new(&fake), fake.user(11, "Carol"));
     let mine = fake.private(carol);
-    bot.call("PUT", &format!("/applications/{BOT}/commands"), json!([{ "name": "status", "description": "d" }])).await;
+    bot.call(
+        "PUT",
+        &format!("/applications/{BOT}/commands"),
+        json!([everywhere(json!({ "name": "status", "description": "d" }))]),
+    )
+    .await;
     let run = fake.command(carol, mine, "status", &[]);
     let options = json!([{ "label": "web-1", "value": "1" }, { "label": "web-2", "value": "2" }]);
     let menu = json!({ "type": 3, "custom_id": "m", "options": options, "placeholder": "Which machine?" });

@@ -5,7 +5,7 @@ use std::time::Duration;
 use countersign_discord_fake::{AnswerKind, BOT, Fake};
 use serde_json::{Value, json};
 
-use crate::support::{Bot, id};
+use crate::support::{Bot, everywhere, id};
 
 fn answer(number: u64, data: impl Into<Value>) -> Value {
     json!({ "type": number, "data": data.into() })
@@ -114,7 +114,8 @@ async fn answers_must_fit_what_was_asked() {
     let (bot, carol, _, ops, card) = scene(&fake).await;
     let option =
         json!({ "type": 3, "name": "resource", "description": "Which", "required": true, "autocomplete": true });
-    let commands = json!([{ "name": "status", "description": "How things are", "options": [option] }]);
+    let commands =
+        json!([everywhere(json!({ "name": "status", "description": "How things are", "options": [option] }))]);
     let path = format!("/applications/{BOT}/commands");
     let first = bot.call("PUT", &path, commands.clone()).await;
     let second = bot.call("PUT", &path, commands).await;
@@ -166,7 +167,7 @@ async fn what_cannot_be_played_is_said_in_a_sentence() {
         format!("message {card} has no menu with the choice `a`")
     );
     let sub = json!({ "type": 1, "name": "show", "description": "d", "options": [{ "type": 4, "name": "number", "description": "d", "required": true }] });
-    let command = json!([{ "name": "plan", "description": "d", "options": [sub] }]);
+    let command = json!([everywhere(json!({ "name": "plan", "description": "d", "options": [sub] }))]);
     bot.call("PUT", &format!("/applications/{BOT}/commands"), command).await;
     assert_eq!(said(fake.try_command(carol, ops, "plan hide", &[])), "`/plan hide` has no part `hide`");
     assert_eq!(said(fake.try_command(carol, ops, "plan show", &[])), "the option `number` must be given");

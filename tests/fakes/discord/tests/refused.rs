@@ -1,9 +1,9 @@
 //! What Discord refuses, in its form: wrong payloads with the tree that names each field, and things that are not there.
 
-use countersign_discord_fake::{Access, BOT, Fake, Say};
+use countersign_discord_fake::{Access, BOT, Fake, GUILD, Say};
 use serde_json::{Value, json};
 
-use crate::support::{Bot, id};
+use crate::support::{Bot, everywhere, id};
 
 fn button(data: &str) -> Value {
     json!({ "type": 2, "style": 1, "label": "Go", "custom_id": data })
@@ -180,25 +180,38 @@ async fn commands_are_checked() {
     let fake = Fake::start().await;
     let bot = Bot::new(&fake);
     let path = format!("/applications/{BOT}/commands");
-    let good = |name: &str| json!({ "name": name, "description": "d" });
+    let good = |name: &str| everywhere(json!({ "name": name, "description": "d" }));
+    let reaching = |name: &str, value: Value| {
+        let mut command = good("status");
+        command[name] = value;
+        command
+    };
     let required = json!({ "type": 3, "name": "b", "description": "d", "required": true });
     let optional = json!({ "type": 3, "name": "a", "description": "d" });
     let cases = [
         json!([good("Status")]),
         json!([good("two words")]),
         json!([good(&"x".repeat(33))]),
-        json!([{ "name": "status" }]),
+        json!([everywhere(json!({ "name": "status" }))]),
         json!([good("status"), good("status")]),
-        json!([{ "name": "status", "description": "d", "options": [optional, required] }]),
-        json!([{ "type": 3, "name": "Explain", "description": "d" }]),
+        json!([everywhere(json!({ "name": "status", "description": "d", "options": [optional, required] }))]),
+        json!([everywhere(json!({ "type": 3, "name": "Explain", "description": "d" }))]),
         json!((0..101).map(|at| good(&format!("c{at}"))).collect::<Vec<_>>()),
+        json!([{ "name": "status", "description": "d" }]),
+        json!([reaching("integration_types", json!([0, 1]))]),
+        json!([reaching("contexts", json!([0, 1, 2]))]),
+        json!([reaching("contexts", Value::Null)]),
         json!({}),
     ];
     for body in cases {
         let (status, code, answer) = bot.refused("PUT", &path, body.clone()).await;
         assert_eq!((status, code), (400, 50_035), "{body}: {answer}");
     }
+    let of_server = format!("/applications/{BOT}/guilds/{GUILD}/commands");
+    assert_eq!(bot.refused("PUT", &of_server, json!([good("status")])).await.1, 50_035);
     assert!(fake.commands().is_empty());
+    bot.call("PUT", &path, json!([good("status")])).await;
+    assert_eq!(fake.commands().len(), 1);
 }
 
 #[tokio::test]

@@ -7,11 +7,17 @@ use serenity::all::{
     CreateButton, CreateCommand, CreateCommandOption, CreateEmbed, CreateInputText, CreateInteractionResponse,
     CreateInteractionResponseFollowup, CreateInteractionResponseMessage, CreateMessage, CreateModal, CreateSelectMenu,
     CreateSelectMenuKind, CreateSelectMenuOption, CreateThread, EditInteractionResponse, EditMessage, EditThread,
-    GetMessages, GuildId, InputTextStyle, Interaction, MessageType, Nonce, ReactionType, RoleId, TargetId, UserId,
-    WebhookId,
+    GetMessages, GuildId, InputTextStyle, InstallationContext, Interaction, InteractionContext, MessageType, Nonce,
+    ReactionType, RoleId, TargetId, UserId, WebhookId,
 };
 
 use crate::support::{Heard, Listener, http};
+
+/// For all servers and for direct messages with the bot.
+fn command(name: &str) -> CreateCommand {
+    let contexts = vec![InteractionContext::Guild, InteractionContext::BotDm];
+    CreateCommand::new(name).integration_types(vec![InstallationContext::Guild]).contexts(contexts)
+}
 
 fn key(data: &str) -> CreateActionRow {
     CreateActionRow::Buttons(vec![
@@ -188,8 +194,8 @@ async fn menus_commands_and_windows_are_read() {
     let option =
         CreateCommandOption::new(CommandOptionType::String, "resource", "Which").required(true).set_autocomplete(true);
     let commands = vec![
-        CreateCommand::new("restart").description("Restarts something").add_option(option),
-        CreateCommand::new("Explain").kind(CommandType::Message),
+        command("restart").description("Restarts something").add_option(option),
+        command("Explain").kind(CommandType::Message),
     ];
     let registered = bot.http.create_global_commands(&commands).await.expect("read");
     assert_eq!(registered.len(), 2);

@@ -21,6 +21,13 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The command for all servers and for direct messages with the bot.
+pub(crate) fn everywhere(mut command: Value) -> Value {
+    command["integration_types"] = json!([0]);
+    command["contexts"] = json!([0, 1]);
+    command
+}
+
 /// A bot that does what a test says.
 #[derive(Clone)]
 pub(crate) struct Bot {
