@@ -16,7 +16,7 @@ use crate::testkit::{Told, World, signal, thread_key};
 fn a_change_is_asked_for_countersigned_done_and_verified() {
     let mut world = World::with_fleet();
     let told = world.say("restart nginx");
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     ? Countersign this? restart nginx
     Does: lab_control.restart
     To: service:web-1:nginx
@@ -28,15 +28,15 @@ fn a_change_is_asked_for_countersigned_done_and_verified() {
     Plan: PLAN (DIGEST)
     Somebody else has to countersign it.
     [Approve, Deny]
-    "#);
+    ");
     let plan = newest(&world).id().clone();
     restarted(&mut world);
     let told = says(&mut world, "bob", &format!("approve {plan}"));
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     Done and verified: restart nginx. A fresh read shows what was expected.
     state: running (as expected)
     run: 2 (as expected)
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected));
     let calls: Vec<String> = told.calls.iter().map(ToolCall::name).collect();
     assert_eq!(calls, ["lab_find.service", "lab_control.restart", "lab_read.status"]);
@@ -49,10 +49,10 @@ fn what_is_protected_gets_no_card() {
         resource.attrs.insert("protected".to_owned(), "the bot itself".to_owned());
     }
     let told = world.say("restart nginx");
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: `nginx` is the bot itself; it is never changed from a chat.
     (ACTION_NOT_ALLOWED, gate `resolution`)
-    "#);
+    ");
     assert!(world.files.rows.is_empty());
     assert!(world.say("status of nginx").said.starts_with("nginx is running."), "it can be looked at");
 }
@@ -65,11 +65,11 @@ fn a_denied_plan_is_never_carried_out() {
     insta::assert_snapshot!(plainly(&told, &world), @"Denied: restart nginx. Reason: Not during the sale. Nothing was changed.");
     restarted(&mut world);
     let told = says(&mut world, "bob", &format!("approve {plan}"));
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: This plan is denied already.
     (FSM_BLOCKED, gate `decision`)
     bob decided it at 2023-11-14 22:13:20 UTC: Not during the sale.
-    "#);
+    ");
     assert_eq!((writes(&told).len(), state(&world, &plan)), (0, PlanState::Denied));
 }
 
@@ -81,11 +81,11 @@ fn a_second_click_does_nothing_and_says_what_happened() {
     assert_eq!(writes(&presses(&mut world, "bob", &plan, CardChoice::Approve)).len(), 1);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
     assert!(writes(&told).is_empty());
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: This plan was carried out already: done and verified.
     (FSM_BLOCKED, gate `decision`)
     bob decided it at 2023-11-14 22:13:20 UTC.
-    "#);
+    ");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
         plainly(&told, &world)
     })
     .collect();
-    insta::assert_snapshot!(told.join("---\n"), @r#"
+    insta::assert_snapshot!(told.join("---\n"), @r"
     refused: I do not know this account, so that you may not talk to me.
     (FORBIDDEN, gate `actor`)
     What to do: somebody who runs me adds `test:eve` to the access file, or you type `link` to me from an account that I know and its code here.
@@ -127,7 +127,7 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     ---
     refused: No plan of this thread has this id; a plan is decided in the thread of its card.
     (NOT_FOUND, gate `decision`)
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Pending);
     // Neither does a bot, even with a person's id, nor a click that saw another version of the card.
     let mut bot = signal("bot", "bob", &format!("approve {plan}"));
@@ -148,10 +148,10 @@ fn what_was_found_on_a_target_and_the_name_of_the_call_reach_the_rights() {
     for resource in &mut world.script.resources {
         resource.attrs.insert("closed".to_owned(), "yes".to_owned());
     }
-    insta::assert_snapshot!(world.say("restart nginx").said, @r#"
+    insta::assert_snapshot!(world.say("restart nginx").said, @r"
     refused: You may not ask for a change on `service:web-1:nginx`.
     (FORBIDDEN, gate `actor`)
-    "#);
+    ");
     assert!(world.files.rows.is_empty());
     assert!(!world.say("load").said.contains("FORBIDDEN"), "another call is another question");
 }
@@ -177,22 +177,22 @@ fn what_drifted_is_refused_and_shown() {
         }
     }
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: Not done: restart nginx.
     Its run was 1 when the plan was made and is 7 now.
     (DRIFTED, gate `carry`)
     Nothing was changed.
-    "#);
+    ");
     assert_eq!((writes(&told).len(), state(&world, &plan)), (0, PlanState::Refused(Code::Drifted)));
     let plan = asked(&mut world);
     world.script.resources.retain(|resource| resource.name != "nginx");
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: Not done: restart nginx.
     `nginx` is not there any more, or is another one now.
     (DRIFTED, gate `carry`)
     Nothing was changed.
-    "#);
+    ");
     assert_eq!((writes(&told).len(), state(&world, &plan)), (0, PlanState::Refused(Code::Drifted)));
 }
 
@@ -224,20 +224,20 @@ fn a_change_that_did_not_take_is_told_as_it_is() {
     world.answers("lab_control.restart", json!({ "done": true }));
     world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "stopped", "run": "2" }));
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
     state: stopped, expected running
     run: 2 (as expected)
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::Differs));
     assert!(!told.said.contains("Done and verified"));
     // A late click hears the same outcome.
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: This plan was carried out already, and not as planned: a fresh read showed something else than was expected.
     (FSM_BLOCKED, gate `decision`)
     bob decided it at 2023-11-14 22:13:20 UTC.
-    "#);
+    ");
 }
 
 /// The fleet, where a restart may take this long until a look shows it.
@@ -257,12 +257,12 @@ fn a_change_that_takes_its_time_is_looked_at_again_before_it_is_called_a_failure
     restarted(&mut world);
     world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "starting", "run": "2" }));
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     Not yet: restart nginx. A fresh read shows something else than was expected.
     state: starting, expected running
     run: 2 (as expected)
     I look again at 2023-11-14 22:13:22 UTC and tell you how it ends. Until then nothing else is changed in this thread.
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Unverified);
     assert!(!world.state.fsm().can_final_answer());
     // Whoever asks is told at once, and does not use up a look.
@@ -303,12 +303,12 @@ fn looking_again_has_an_end() {
     let failed = Envelope::failed(Code::ExecutionFailed, "exit code 1", false, Details::default());
     world.script.answers.insert("lab_control.restart".to_owned(), failed);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
     state: running (as expected)
     run: 1, expected another than 1
     The tool said (EXECUTION_FAILED): exit code 1
-    "#);
+    ");
 }
 
 fn unreachable_read(world: &mut World) {
@@ -327,39 +327,39 @@ fn what_cannot_be_read_stays_unverified_until_it_can() {
     restarted(&mut world);
     unreachable_read(&mut world);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     failed: Not verified: restart nginx. Its target could not be read: the tool server is down
     Nothing else is changed in this thread until it can be read. I try again at 2023-11-14 22:13:30 UTC, or type `verify`.
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Unverified);
-    insta::assert_snapshot!(plainly(&world.say("edit nginx: b"), &world), @r#"
+    insta::assert_snapshot!(plainly(&world.say("edit nginx: b"), &world), @r"
     refused: `lab_control.restart` on `service:web-1:nginx` is not verified yet.
     (FSM_BLOCKED, gate `workflow`)
     What to do: type `verify`; no other look ends this.
-    "#);
+    ");
     // Nothing else is changed, the click is not used up, reading goes on and says what is open, and no reset ends it.
     let told = presses(&mut world, "bob", &other, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: `lab_control.restart` on `service:web-1:nginx` is not verified yet; this plan goes on waiting.
     (FSM_BLOCKED, gate `decision`)
     What to do: type `verify`, then approve again.
-    "#);
+    ");
     assert_eq!((writes(&told).len(), state(&world, &other)), (0, PlanState::Pending));
-    insta::assert_snapshot!(world.say("load").said, @r#"
+    insta::assert_snapshot!(world.say("load").said, @r"
     Not verified yet: lab_control.restart on service:web-1:nginx.
     The load is 0.5.
-    "#);
+    ");
     world.say("reset");
     world.restart();
     assert!(presses(&mut world, "bob", &other, CardChoice::Approve).calls.is_empty());
     world.pass(world.limits.plan_ms_max / 2);
     restarted(&mut world);
     let told = due(&mut world, &plan);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     Done and verified: restart nginx. A fresh read shows what was expected.
     state: running (as expected)
     run: 2 (as expected)
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected));
     assert_eq!(writes(&presses(&mut world, "bob", &other, CardChoice::Approve)).len(), 1);
 }
@@ -380,11 +380,11 @@ fn an_unknown_outcome_is_said_and_looked_at_only_when_it_can_no_longer_happen() 
     world.pass(7_000);
     world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "running", "run": "1" }));
     let told = due(&mut world, &plan);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     failed: Not as planned: restart nginx. A fresh read shows something else than was expected.
     state: running (as expected)
     run: 1, expected another than 1
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::Differs));
 }
 
@@ -395,11 +395,11 @@ fn what_the_tool_server_refuses_was_not_done() {
     let refused = Envelope::blocked(Code::PolicyBlocked, "the permit has expired", Details::default());
     world.script.answers.insert("lab_control.restart".to_owned(), refused);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: The permit has expired.
     (POLICY_BLOCKED, gate `spoke`)
     Nothing was changed.
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Refused(Code::PolicyBlocked));
     assert!(world.state.fsm().can_final_answer());
 }
@@ -435,10 +435,10 @@ fn a_process_that_ends_in_the_middle_is_taken_up_by_the_same_approval() {
     world.restart();
     let told = world.hear_again(click_of(&click, &plan, &world));
     assert!(told.calls.is_empty());
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     failed: You asked “approve PLAN” before I was restarted.
     I do not know whether this was done: restart nginx. I was interrupted, or got no answer. I look at 2023-11-14 22:13:27 UTC, when it can no longer happen, and tell you. Until then nothing else is changed in this thread.
-    "#);
+    ");
     assert_eq!(state(&world, &plan), PlanState::Unknown);
 }
 
@@ -478,12 +478,12 @@ fn one_target_has_one_change_at_a_time() {
     restarted(&mut world);
     let told = presses(&mut world, "bob", &plan, CardChoice::Approve);
     assert_eq!(state(&world, &plan), PlanState::Refused(Code::FsmBlocked));
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: Not done: restart nginx.
     Another change of the same target is not verified yet: plan PLAN.
     (FSM_BLOCKED, gate `in_flight`)
     Nothing was changed.
-    "#);
+    ");
     assert!(world.state.fsm().can_final_answer() && !world.state.is_busy());
 }
 
@@ -497,13 +497,13 @@ fn the_same_change_asked_twice_is_one_plan() {
     // Names are aligned by the longest, which has 7 columns with its colon and space; a phone has 40.
     let values = told.said.lines().filter_map(|line| line.split_once(": "));
     assert!(values.filter(|(name, _)| *name != "Plan").all(|(name, value)| name.len() <= 5 && value.len() <= 33));
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     Plan: restart nginx
     State: pending, risk medium
     By: ann
     Until: 2023-11-14 22:28:20 UTC
     Id: PLAN
-    "#);
+    ");
     let told = says(&mut world, "ann", &format!("cancel {plan}"));
     insta::assert_snapshot!(plainly(&told, &world), @"Cancelled: restart nginx. Nothing was changed.");
     assert_eq!(state(&world, &plan), PlanState::Cancelled);
@@ -534,14 +534,14 @@ fn a_preview_of_another_state_is_no_preview_of_this_plan() {
     let preview = |before: &str| json!({ "before": { "run": before }, "preview": "-a\n+b", "after": "sum" });
     world.answers("lab_read.preview", preview("7"));
     let told = world.say("edit nginx: b");
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     refused: Its run changed while the plan was made; ask again.
     (DRIFTED, gate `plan`)
-    "#);
+    ");
     assert!(world.files.rows.is_empty());
     world.answers("lab_read.preview", preview("1"));
     let told = world.say("edit nginx:   b  ");
-    insta::assert_snapshot!(plainly(&told, &world), @r#"
+    insta::assert_snapshot!(plainly(&told, &world), @r"
     ? Countersign this? edit nginx
     Does: lab_control.edit
     To: service:web-1:nginx
@@ -556,7 +556,7 @@ fn a_preview_of_another_state_is_no_preview_of_this_plan() {
     +b
     Somebody else has to countersign it.
     [Approve, Deny]
-    "#);
+    ");
     assert_eq!(newest(&world).frozen.plan().args.get("text"), Some(&json!("  b  ")), "as it was typed");
 }
 

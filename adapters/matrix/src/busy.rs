@@ -36,7 +36,8 @@ impl Notice {
     const fn quiet(self) -> Duration {
         match self {
             Self::Busy => Duration::from_mins(1),
-            Self::NotEncrypted | Self::Plain | Self::Encrypted => Duration::from_hours(24),
+            // Whoever asks again meanwhile has read it; whoever asks later may not have been there.
+            Self::NotEncrypted | Self::Plain | Self::Encrypted => Duration::from_mins(10),
         }
     }
 
@@ -47,7 +48,7 @@ impl Notice {
             }
             Self::NotEncrypted => {
                 "I listen only in encrypted rooms, and this one is not, so I did not take that up. Whoever runs the room can \
-                 turn encryption on in its settings, under Security; it cannot be turned off again."
+                 turn encryption on in its settings, under Security (it cannot be turned off again); then please ask again."
             }
             Self::Plain => {
                 "That message was not encrypted, although this room is, so I did not take it up. Please send it with a \

@@ -33,15 +33,25 @@ impl Asker<'_> {
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        let answer = request.send().await.map_err(|error| error.without_url().to_string())?;
+        let answer = request.send().await.map_err(|error| innermost(error))?;
         let status = answer.status().as_u16();
-        let bytes = answer.bytes().await.map_err(|error| error.without_url().to_string())?;
+        let bytes = answer.bytes().await.map_err(|error| innermost(error))?;
         Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
     }
 
     async fn get(&self, path: &str) -> Answer {
         self.ask(Method::GET, path, None).await
     }
+}
+
+/// Why it really failed: the outer errors only say that it did.
+fn innermost(error: matrix_sdk::reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
 }
 
 pub(crate) async fn examine(matrix: &Matrix) -> Vec<Finding> {
@@ -80,9 +90,9 @@ async fn before_the_first_login(asker: &Asker<'_>) -> Finding {
         answer["flows"].as_array().is_some_and(|flows| flows.iter().any(|flow| flow["type"] == "m.login.password"))
     };
     match asker.get("v3/login").await {
-        Ok((200, answer)) if takes_passwords(&answer) => {
-            Finding::fine("it lets accounts in by password, which the bot uses at its first start")
-        }
+        Ok((200, answer)) if takes_passwords(&answer) => Finding::fine(
+            "it lets accounts in by password, which the bot uses at its first start; the password itself was not tried",
+        ),
         Ok(_) => Finding::wrong(
             "it does not let accounts in by password",
             "Have its administrator allow that for the bot's account.",
@@ -95,6 +105,15 @@ async fn as_device(asker: &Asker<'_>, kept: &Kept) -> Vec<Finding> {
     let Asker { matrix, .. } = asker;
     match asker.get("v3/account/whoami").await {
         Ok((200, answer)) if answer["user_id"] == matrix.user.as_str() => {}
+        Ok((200, answer)) => {
+            let (folder, whose) =
+                (matrix.options.store.display(), answer["user_id"].as_str().unwrap_or("somebody else"));
+            let found = format!("{folder} holds the session of {whose}, and `matrix.user` is {}", matrix.user);
+            return vec![Finding::wrong(
+                found,
+                "Give this bot a folder of its own, or set `matrix.user` to that account.",
+            )];
+        }
         Ok((401, _)) => {
             let found = format!("the homeserver does not know the bot's device {} any more", kept.device_id);
             return vec![Finding::wrong(found, session::begin_anew(&matrix.options.store))];

@@ -233,12 +233,21 @@ fn lost_keys(kept: &Kept, store: &Path) -> Halt {
     ))
 }
 
-/// The last half of each sentence about a store that cannot be used.
+/// The last half of each sentence about a store that cannot be used. Looks whether its recovery key is there: without it a new
+/// device cannot take the identity up.
 fn anew(store: &Path) -> String {
-    format!(
-        "move {} away and start again: the bot becomes a new device, and has to be verified again.",
-        store.display()
-    )
+    let shown = store.display();
+    let key = recovery_key(store);
+    let with_key = if key.exists() {
+        format!(", with COUNTERSIGN_MATRIX__RECOVERY_KEY_FILE set to where `{}` lies then", name_of(&key))
+    } else {
+        String::new()
+    };
+    format!("move {shown} away and start again{with_key}: the bot becomes a new device, and has to be verified again.")
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The same as a sentence of its own.

@@ -34,8 +34,9 @@ async fn has_all_keys(client: &Client) -> bool {
 async fn take_up(matrix: &Matrix, client: &Client) -> Result<(), Halt> {
     let Some(key) = recovery_key(matrix) else {
         return Err(Halt::Refused(format!(
-            "the account {} has an identity already, and this device does not have its keys. Give its recovery key as \
-             `matrix.recovery_key`, or reset the identity with another client and start again.",
+            "the account {} has an identity already, and this device does not have its keys. Give its recovery key in a \
+             file that COUNTERSIGN_MATRIX__RECOVERY_KEY_FILE names (an earlier folder of the bot has it as `recovery-key`), or \
+             reset the identity with another client, and start again.",
             matrix.user
         )));
     };

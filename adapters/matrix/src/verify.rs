@@ -222,12 +222,13 @@ async fn show(checks: &Checks, client: &Client, sas: &SasVerification, with: &Us
     let numbers = sas.decimals().map(|(a, b, c)| format!("{a} {b} {c}")).unwrap_or_default();
     checks.waits(with, Check { sas: sas.clone(), code: code.clone() });
     tracing::warn!(
-        %with, emoji, numbers, code,
-        "somebody compares keys: only if their client shows the same emoji or numbers, they send `verify` and the code"
+        %with, %emoji, numbers, code,
+        "somebody compares keys. Ask them what their client shows: only if that is the same as here, tell them the code, and they \
+         send the bot `verify` and the code"
     );
     if let Some(room) = client.get_dm_room(with) {
-        let text = "Let us compare keys. Look into my log, on the machine that I run on: if it shows what your client shows, \
-                    confirm it there and send me `verify` with the code that stands in the log. If not, somebody is between \
+        let text = "Let us compare keys. Ask whoever runs me: my log shows what your client has to show, and a code. If both are \
+                    the same, confirm it in your client and send me `verify` and the code here. If not, somebody is between \
                     us: do not confirm it.";
         if let Err(trouble) = busy::say(&room, None, text.to_owned()).await {
             tracing::warn!(%trouble, "nobody could be told how keys are compared");

@@ -162,7 +162,7 @@ fn ac_27_a_schedule_without_a_principal_is_refused_with_the_fix_and_waits_for_no
     assert!(club.world.hear(as_kind(words, ActorKind::Service)).said.starts_with("refused: "));
     let words = club.words("discord", "nightly", "restart nginx");
     let told = club.world.hear(as_kind(words, ActorKind::Service));
-    assert!(told.said.contains("You may not ask for a write"), "a principal without the right: {}", told.said);
+    assert!(told.said.contains("You may not ask for a change"), "a principal without the right: {}", told.said);
     assert!(club.world.files.rows.is_empty(), "nothing waits for approval");
     // With the right it is put up for approval like anybody's change, and a person decides.
     club.rewrite(FILE);

@@ -46,8 +46,8 @@ fn says(world: &mut World, kind: ConversationKind, text: &str) -> String {
 fn a_guest_has_a_canned_answer_where_a_policy_lets_guests_talk() {
     let mut open = world(Some(TALKS));
     assert_eq!(says(&mut open, ConversationKind::Direct, "restart svc-1 n7"), "ok restart svc-1 n7\n");
-    insta::assert_snapshot!(says(&mut open, ConversationKind::Direct, "load"), @"
-    refused: You may not ask for a resolve here.
+    insta::assert_snapshot!(says(&mut open, ConversationKind::Direct, "load"), @r"
+    refused: You may not ask for a look here.
     (FORBIDDEN, gate `actor`)
     ");
     for kind in [ConversationKind::Group, ConversationKind::Channel, ConversationKind::Unknown] {

@@ -241,7 +241,7 @@ fn who_administers_links_and_unlinks_and_nobody_else_but_their_own() {
     ];
     let said: Vec<String> =
         asked.iter().map(|(who, text)| format!("> {text}\n{}", club.hears("discord", who, text).said)).collect();
-    insta::assert_snapshot!(said.join(""), @"
+    insta::assert_snapshot!(said.join(""), @r#"
     > link vera telegram:4711
     refused: You may not link somebody else's account.
     (FORBIDDEN, gate `link`)
@@ -255,7 +255,7 @@ fn who_administers_links_and_unlinks_and_nobody_else_but_their_own() {
     refused: `telegram:@vera` is no Telegram account; use the person's positive number, not a @name and not a chat's id.
     (INVALID_INPUT, gate `link`)
     > link vera matrix:@vera:evil.example
-    refused: `matrix:@vera:evil.example` is on a homeserver that is not allowed; add \"evil.example\" to `matrix.homeservers` or use another account.
+    refused: `matrix:@vera:evil.example` is on a homeserver that is not allowed; write `homeservers = ["evil.example"]` under `[matrix]` in the access file, or use another account.
     (INVALID_INPUT, gate `link`)
     > link vera telegram:2002
     refused: `telegram:2002`: it stands in the access file, which nothing in chat changes.
@@ -286,7 +286,7 @@ fn who_administers_links_and_unlinks_and_nobody_else_but_their_own() {
     (INVALID_INPUT, gate `link`)
     > unlink telegram:4711
     `telegram:4711` is not vera's any more. What it may is what an unknown account may.
-    ");
+    "#);
     assert_eq!(club.holding("telegram:4711"), Holding::Nobodys);
     assert_eq!(club.world.files.ledger, Ledger::default());
 }

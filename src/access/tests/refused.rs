@@ -50,7 +50,7 @@ fn an_access_file_that_cannot_be_meant_is_refused() {
     access.toml (line 1): unknown field `peoples`, expected one of `people`, `services`, `groups`, `environments`, `resources`, `rooms`, `platform_roles`, `approvals`, `matrix`
     access.toml (line 1): missing field `accounts`
     access.toml (line 5): `discord:ann#1234` is no Discord account; use the number of 17 to 20 digits that Copy User ID gives in developer mode
-    access.toml (line 3): `matrix:@ann:example.org` is on a homeserver that is not allowed; add "example.org" to `matrix.homeservers` or use another account
+    access.toml (line 3): `matrix:@ann:example.org` is on a homeserver that is not allowed; write `homeservers = ["example.org"]` under `[matrix]` in the access file, or use another account
     access.toml (line 2): `Ann Other` is no name here; use up to 64 small letters, digits, `-`, `_` and `.`
     access.toml (line 2): `countersign` is the bot's own name
     access.toml (line 4): no policy speaks of the role `aprover`; did you mean `approver`? (the roles are admin, approver, operator, viewer)

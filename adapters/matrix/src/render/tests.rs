@@ -280,7 +280,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     <strong>Risk</strong>: medium<br>
     <strong>Plan</strong>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code><pre><code>-10.0.0.7 web1
     +10.0.0.8 web1</code></pre>React with ✅ to approve, or ❌ to deny.<br>
-    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
+    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
     -- plain:
     ❓ Countersign this? write `/etc/hosts`
     Risk: medium
@@ -288,7 +288,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     -10.0.0.7 web1
     +10.0.0.8 web1
     React with ✅ to approve, or ❌ to deny.
-    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
+    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
     [✅] [❌]
     ");
     insta::assert_snapshot!(drawn(Mark::Question, card(&[CardChoice::Deny])), @r"
@@ -296,7 +296,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     <strong>Risk</strong>: medium<br>
     <strong>Plan</strong>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code><pre><code>-10.0.0.7 web1
     +10.0.0.8 web1</code></pre>React with ❌ to deny.<br>
-    Or write in this thread: <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
+    Or write in this thread: <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
     -- plain:
     ❓ Countersign this? write `/etc/hosts`
     Risk: medium
@@ -304,7 +304,7 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     -10.0.0.7 web1
     +10.0.0.8 web1
     React with ❌ to deny.
-    Or write in this thread: `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
+    Or write in this thread: `!deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
     [❌]
     ");
     let of_high_risk = match end_of_card(&BOTH) {
@@ -315,12 +315,12 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     ❓ A question<br>
     This is of high risk: it is approved only in words, in an encrypted room and from a verified device.<br>
     React with ❌ to deny.<br>
-    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d because</code> and why
+    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
     -- plain:
     ❓ A question
     This is of high risk: it is approved only in words, in an encrypted room and from a verified device.
     React with ❌ to deny.
-    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d because` and why
+    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
     [❌]
     ");
     let undecidable = drawn(Mark::Question, card(&[]));

@@ -53,8 +53,9 @@ async fn a_new_device_takes_the_identity_up_with_the_recovery_key_and_not_withou
     let why = ended(scene.options(Encryption::Required)).await;
     assert_eq!(
         why.replace(scene.bot.as_str(), "BOT"),
-        "the account BOT has an identity already, and this device does not have its keys. Give its recovery key as \
-         `matrix.recovery_key`, or reset the identity with another client and start again."
+        "the account BOT has an identity already, and this device does not have its keys. Give its recovery key \
+         in a file that COUNTERSIGN_MATRIX__RECOVERY_KEY_FILE names (an earlier folder of the bot has it as `recovery-key`), \
+         or reset the identity with another client, and start again."
     );
     let wrong =
         ended(Options { recovery_key: Some("not a key".to_owned()), ..scene.options(Encryption::Required) }).await;
@@ -205,7 +206,7 @@ async fn what_a_newcomer_may_have_missed_is_found() {
     let all = [first, fine, unfit, gone].join("\n\n").replace(device.trim_matches('"'), "DEVICE");
     insta::assert_snapshot!(all, @r"
     fine: URL is a homeserver
-    fine: it lets accounts in by password, which the bot uses at its first start
+    fine: it lets accounts in by password, which the bot uses at its first start; the password itself was not tried
 
     fine: URL is a homeserver
     fine: the bot is BOT on its device DEVICE
@@ -216,7 +217,7 @@ async fn what_a_newcomer_may_have_missed_is_found() {
     wrong: 1 of its 2 rooms are not encrypted: ROOM. Turn encryption on in their settings, or take the bot out of them.
 
     fine: URL is a homeserver
-    wrong: the homeserver does not know the bot's device DEVICE any more. Move DATA/matrix away and start again: the bot becomes a new device, and has to be verified again.
+    wrong: the homeserver does not know the bot's device DEVICE any more. Move DATA/matrix away and start again, with COUNTERSIGN_MATRIX__RECOVERY_KEY_FILE set to where `recovery-key` lies then: the bot becomes a new device, and has to be verified again.
     ");
     // The bot itself says the same when it is started.
     let why = ended(scene.options(Encryption::Required)).await;
