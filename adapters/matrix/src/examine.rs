@@ -33,9 +33,9 @@ impl Asker<'_> {
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        let answer = request.send().await.map_err(|error| innermost(error))?;
+        let answer = request.send().await.map_err(innermost)?;
         let status = answer.status().as_u16();
-        let bytes = answer.bytes().await.map_err(|error| innermost(error))?;
+        let bytes = answer.bytes().await.map_err(innermost)?;
         Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
     }
 
