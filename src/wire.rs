@@ -47,6 +47,15 @@ pub fn talks_here(config: &Config) -> bool {
     !config.discord.is_on() && !config.matrix.is_on() && config.telegram.token.is_none()
 }
 
+/// Whether what is configured of a platform is enough of it. No I/O.
+pub fn check(config: &Config) -> anyhow::Result<()> {
+    let Some(key) = config.matrix.lacks_password() else { return Ok(()) };
+    anyhow::bail!(
+        "`{key}` is given, and no password is; give it by COUNTERSIGN_MATRIX__PASSWORD or in the file that \
+         `matrix.password_file` names"
+    );
+}
+
 /// Makes the platforms of this run: every one that is configured, else the console, on this machine. Platform roles are
 /// asked for only where `platform_roles` names a platform on which one means something. No I/O.
 pub fn wire(
@@ -71,6 +80,7 @@ pub fn platforms(
     platform_roles: impl Fn(&str) -> bool,
     data: &Path,
 ) -> anyhow::Result<Vec<Arc<dyn Adapter>>> {
+    check(config)?;
     let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
     adapters.extend(discord(&config.discord, intents)?);
     adapters.extend(matrix(&config.matrix, intents, data)?);

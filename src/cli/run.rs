@@ -22,7 +22,7 @@ use crate::replay::{Header, Recorder};
 use crate::store::{PlansLeft, Store};
 use crate::telemetry;
 use crate::tools::{SpokeConfig, SpokeHealth, SpokeState, Spokes};
-use crate::wire::{ConsoleWiring, Wired, console as console_alone, talks_here, wire};
+use crate::wire::{ConsoleWiring, Wired, check, console as console_alone, talks_here, wire};
 
 /// How long a tool server may take to start.
 const SPOKE_START_LIMIT: Duration = Duration::from_secs(10);
@@ -51,6 +51,9 @@ pub(super) fn run(args: &RunArgs, talks: Talks) -> Result<(), Failed> {
 
 fn prepare(args: &RunArgs, talks: Talks) -> anyhow::Result<Prepared> {
     let setup = Setup::read(args, |config| talks == Talks::Here || talks_here(config))?;
+    if talks == Talks::WhereConfigured {
+        check(&setup.config)?;
+    }
     // Read here only to be refused here: before anything is made.
     let role_platforms = access_sources(&setup.config, &setup.registry).access(None)?.platforms_with_roles();
     let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);

@@ -78,22 +78,22 @@ fn a_misspelt_question_is_offered_and_a_number_runs_it() {
 #[test]
 fn a_number_picks_one_of_several_and_it_means_that_one() {
     let home = Home::new();
-    let (one, two) = (home.process("napper", &["one"]), home.process("napper", &["two"]));
+    let (one, two) = (home.process("lounger", &["one"]), home.process("lounger", &["two"]));
     let mut bot = Bot::json(&home);
-    let which = bot.ask("process napper");
+    let which = bot.ask("process lounger");
     assert_eq!(which.mark(), "question", "{}", which.text());
-    assert!(which.text().starts_with("2 are called “napper”. Which one?\n"), "{}", which.text());
+    assert!(which.text().starts_with("2 are called “lounger”. Which one?\n"), "{}", which.text());
     let choices: Vec<_> = which.text().lines().skip(1).map(str::to_owned).collect();
     let second = choices.get(1).expect("two choices").clone();
     let picked = if second.contains(&one.pid().to_string()) { &one } else { &two };
-    let lead = format!("napper (pid {}) uses ", picked.pid());
+    let lead = format!("lounger (pid {}) uses ", picked.pid());
     let detail = bot.ask("2").text();
     assert!(detail.starts_with(&lead), "{detail} instead of {second}");
     let again = bot.ask("show it in detail").text();
-    assert!(again.starts_with("“it” is napper (process:") && again.contains(&lead), "{again}");
+    assert!(again.starts_with("“it” is lounger (process:") && again.contains(&lead), "{again}");
 
     // A script names the question and the position, from 0.
-    let which = bot.ask("process napper");
+    let which = bot.ask("process lounger");
     let block = which.messages[0]["blocks"].as_array().into_iter().flatten().find(|block| block["type"] == "choices");
     let question = block.expect("choices")["question"].clone();
     let text = bot.ask(&json!({"event": "e1", "question": question, "pick": 1}).to_string()).text();
@@ -126,7 +126,7 @@ fn why_shows_the_gates_of_a_refusal_and_reset_forgets() {
 #[test]
 fn two_threads_share_nothing_and_an_event_is_answered_once() {
     let home = Home::new();
-    let _one = home.process("dozer", &[]);
+    let _one = home.process("slumberer", &[]);
     let run = |thread: &str, input: &str| {
         let done = finish(home.bot().args(["--json", "--thread", thread]), input.as_bytes());
         assert!(done.status.success(), "{done:?}");
@@ -141,18 +141,20 @@ fn two_threads_share_nothing_and_an_event_is_answered_once() {
         Answer { messages }.text()
     };
     let ask = |event: &str, text: &str| json!({"event": event, "text": text}).to_string() + "\n";
-    let first =
-        run("a", &[ask("e1", "process dozer"), ask("e1", "process dozer"), ask("e2", "show it in detail")].concat());
+    let first = run(
+        "a",
+        &[ask("e1", "process slumberer"), ask("e1", "process slumberer"), ask("e2", "show it in detail")].concat(),
+    );
     assert_eq!(kinds(&first).iter().filter(|kind| *kind == "duplicate").count(), 1, "{first:?}");
     assert_eq!(kinds(&first).iter().filter(|kind| *kind == "answered").count(), 2, "{first:?}");
-    assert!(text(&first).contains("“it” is dozer"), "{first:?}");
+    assert!(text(&first).contains("“it” is slumberer"), "{first:?}");
 
-    let second = run("b", &[ask("e3", "show it in detail"), ask("e4", "what do you know about dozer")].concat());
+    let second = run("b", &[ask("e3", "show it in detail"), ask("e4", "what do you know about slumberer")].concat());
     assert!(text(&second).starts_with("I do not know what “it” is"), "{second:?}");
-    assert!(text(&second).contains("dozer: nothing in this thread is called so."), "{second:?}");
+    assert!(text(&second).contains("slumberer: nothing in this thread is called so."), "{second:?}");
 
     // A script that was cut off repeats its lines: also another process does not answer them again.
-    let repeated = run("a", &[ask("e1", "process dozer"), ask("e5", "status")].concat());
+    let repeated = run("a", &[ask("e1", "process slumberer"), ask("e5", "status")].concat());
     assert_eq!(kinds(&repeated), ["duplicate", "accepted", "message", "answered"]);
 }
 

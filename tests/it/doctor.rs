@@ -37,7 +37,7 @@ async fn a_platform_is_asked_and_what_is_not_in_order_has_a_fix() {
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
     ✓ data: HOME/data is made at the first start
     ✗ access: nobody is named who may anything on a chat platform
-      To do: No access file is configured: nobody may anything on a chat platform, and the console belongs to whoever runs the bot. To begin, name the first administrator in a file, as in README.md (“Who may what”), and give its path as `access.file`.
+      To do: No access file is configured: nobody may anything on a chat platform, and the console belongs to whoever runs the bot. To begin, name the first administrator in a file, as in README.md (“Who may what”), and give its path as `access.file` (COUNTERSIGN_ACCESS__FILE).
     ✓ telegram: the token is @fake_ops_bot's, who offers names to whoever types
     ✓ telegram: Telegram keeps its messages for whoever asks
     countersign: one thing is not in order.
@@ -80,4 +80,51 @@ fn what_keeps_the_bot_from_starting_is_an_error_of_the_configuration_here_too() 
     let done = doctor(&home, &[], &[]);
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     assert!(done.err.contains("`telegram.token` (line 2) is a secret"), "{done:?}");
+}
+
+/// Else the bot would run in a terminal, and nobody would know why.
+#[test]
+fn half_an_account_and_a_file_in_the_wrong_place_are_named_with_the_fix() {
+    let home = Home::new();
+    let half = [("COUNTERSIGN_MATRIX__HOMESERVER", "http://localhost"), ("COUNTERSIGN_MATRIX__USER", "@bot:localhost")];
+    let done = doctor(&home, &half, &[]);
+    insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
+    countersign: `matrix.homeserver` is given, and no password is; give it by COUNTERSIGN_MATRIX__PASSWORD or in the file that `matrix.password_file` names
+    exit status: 2
+    ");
+    let mut started = home.bot();
+    let done = finish(started.envs(half), b"");
+    insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
+    countersign: `matrix.homeserver` is given, and no password is; give it by COUNTERSIGN_MATRIX__PASSWORD or in the file that `matrix.password_file` names
+    exit status: 2
+    ");
+    home.write("data", "a file");
+    let done = doctor(&home, &[], &[]);
+    insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
+    ✗ data: HOME/data is a file, and the data is kept in a directory
+      To do: Name another place by `--data` or `store.data`.
+    ✓ access: nobody is named, and the console belongs to whoever runs it
+    ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
+    countersign: one thing is not in order.
+    exit status: 1
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_access_file_that_names_nobody_is_told_what_to_name() {
+    let fake = Fake::start().await;
+    let (home, url) = (Home::new(), fake.base_url());
+    home.write("access.toml", "");
+    let access = ("COUNTERSIGN_ACCESS__FILE", "access.toml");
+    let on = [("COUNTERSIGN_TELEGRAM__TOKEN", fake.token()), ("COUNTERSIGN_TELEGRAM__API_URL", &url), access];
+    let done = doctor(&home, &on, &[]);
+    insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r#"
+    ✓ data: HOME/data is made at the first start
+    ✗ access: HOME/access.toml names nobody who may anything on a chat platform
+      To do: Add the first administrator to it: `[[people]]`, and under it `name = "ann"`, `roles = ["admin"]` and `accounts = ["discord:NUMBER"]`, `["matrix:@ann:example.org"]` or `["telegram:NUMBER"]`.
+    ✓ telegram: the token is @fake_ops_bot's, who offers names to whoever types
+    ✓ telegram: Telegram keeps its messages for whoever asks
+    countersign: one thing is not in order.
+    exit status: 1
+    "#);
 }

@@ -40,10 +40,10 @@ fn told(home: &Home, args: &[&str]) -> String {
 #[test]
 fn an_empty_configuration_says_how_to_begin() {
     let home = Home::new();
-    insta::assert_snapshot!(told(&home, &["policy", "check"]), @"
+    insta::assert_snapshot!(told(&home, &["policy", "check"]), @r"
     0
     The policies are sound, and all 73 expectations hold. Of your own: people 0, services 0, policies 0.
-    No access file is configured: nobody may anything on a chat platform, and the console belongs to whoever runs the bot. To begin, name the first administrator in a file, as in README.md (“Who may what”), and give its path as `access.file`.
+    No access file is configured: nobody may anything on a chat platform, and the console belongs to whoever runs the bot. To begin, name the first administrator in a file, as in README.md (“Who may what”), and give its path as `access.file` (COUNTERSIGN_ACCESS__FILE).
     ");
     insta::assert_snapshot!(told(&home, &["who", "can", "talk"]), @"
     0

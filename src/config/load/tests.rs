@@ -354,18 +354,7 @@ fn what_the_reference_shows_as_a_variable_is_taken_from_there_and_refused_in_the
         let refused = in_file(&format!("{key} = \"{value}\""));
         assert!(refused.contains(&format!("is a secret; give it as {name}")), "{refused}");
         if cfg!(all(feature = "discord", feature = "matrix", feature = "telegram")) {
-            let file = if key == "matrix.password" { account } else { "" };
-            assert_eq!(World::new().file(FILE, file).env(name, value).load().secrets(), [value]);
+            assert_eq!(World::new().file(FILE, account).env(name, value).load().secrets(), [value]);
         }
-    }
-}
-
-/// Else the bot would run without Matrix, and nobody would know why.
-#[test]
-fn half_an_account_on_matrix_is_named_with_the_fix() {
-    for (key, value) in [("homeserver", "http://localhost"), ("user", "@bot:localhost")] {
-        let refused = World::new().file(FILE, &format!("[matrix]\n{key} = \"{value}\"")).refused();
-        assert!(refused.contains(&format!("`matrix.{key}`")), "{refused}");
-        assert!(refused.contains("no password is; give it by COUNTERSIGN_MATRIX__PASSWORD"), "{refused}");
     }
 }

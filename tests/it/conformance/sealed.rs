@@ -37,7 +37,7 @@ async fn a_day_in_an_encrypted_room() {
         "{told:?}"
     );
     let approve = format!("approve {plan}");
-    stage.reply(BOB, (stage.ops, card.id), &approve, "from a device that is verified").await;
+    stage.reply(BOB, (stage.ops, card.id), &approve, "from a device that I have verified").await;
     assert!(lives(high.pid()));
     bob_compares_keys(&stage).await;
     let (bob, ops, said) =
@@ -84,7 +84,7 @@ async fn card_of_high_risk(stage: &Matrix, words: &str) -> (Shown, String) {
 async fn bob_compares_keys(stage: &Matrix) {
     let bob = stage.fake.known(BOB);
     let comparison = bob.compare(stage.fake.bot());
-    let line = Regex::new("emoji=\"([^\"]*)\".* code=\"?([0-9A-Za-z]+)").expect("a sound pattern");
+    let line = Regex::new("emoji=(.*?) numbers=.* code=\"?([0-9A-Za-z]+)").expect("a sound pattern");
     let log = stage.logs(&line).await;
     let found = line.captures(&log).expect("it was waited for");
     let shown: Vec<&str> = found[1].split(", ").filter_map(|one| one.split_once(' ').map(|(_, name)| name)).collect();

@@ -78,8 +78,8 @@ fn what_would_not_parse_is_refused_before_there_is_a_plan() {
     let mut bot = Bot::json(&home);
     let refused = bot.ask(&format!("append to {}: port = [", file.display()));
     assert_eq!(refused.mark(), "refused");
-    insta::assert_snapshot!(said(&home, &refused), @"
-    `HOME/demo.toml` would be no sound file any more: as TOML, line 2 does not parse.
+    insta::assert_snapshot!(said(&home, &refused), @r"
+    `HOME/demo.toml` would not be valid: as TOML, line 2 does not parse.
     (INVALID_INPUT, gate `spoke`)
     ");
     assert_eq!(bot.ask("approvals").text(), "No plan is open in this thread.");

@@ -233,17 +233,17 @@ fn another_thread_decides_nothing() {
         .map(|line| other.ask(&line));
     assert!(refused.iter().all(|answer| answer.mark() == "refused"), "{refused:?}");
     let said = refused.map(|answer| plain(&home, &answer.text())).join("\n--\n");
-    insta::assert_snapshot!(said, @"
-    No plan of this thread has this id.
+    insta::assert_snapshot!(said, @r"
+    No plan of this thread has this id; a plan is decided in the thread of its card.
     (NOT_FOUND, gate `decision`)
     --
-    No plan of this thread has this id.
+    No plan of this thread has this id; a plan is decided in the thread of its card.
     (NOT_FOUND, gate `decision`)
     --
-    No plan of this thread has this id.
+    No plan of this thread has this id; a plan is decided in the thread of its card.
     (NOT_FOUND, gate `decision`)
     --
-    No plan of this thread has this id.
+    No plan of this thread has this id; a plan is decided in the thread of its card.
     (NOT_FOUND, gate `decision`)
     ");
     assert!(other.end().status.success() && lives(napper.pid()));
