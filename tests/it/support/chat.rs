@@ -52,6 +52,8 @@ pub(crate) trait Chat: Clone {
     fn bot_token(&self) -> String;
     /// The platform's table of the configuration.
     fn configuration(&self, pace: Pace) -> String;
+    /// Waits until everything is heard that a bot has sent which has ended.
+    async fn has_heard_all(&self) {}
     /// How much the bot has done so far, for `listens_since`.
     fn mark(&self) -> usize;
     /// Waits until a bot that was started after the mark listens.

@@ -55,6 +55,10 @@ impl Chat for Fake {
         format!("[discord]\napi_url = \"{}\"\n{limits}", self.base_url())
     }
 
+    async fn has_heard_all(&self) {
+        Fake::has_heard_all(self).await;
+    }
+
     fn mark(&self) -> usize {
         self.call_count()
     }

@@ -202,6 +202,7 @@ impl<C: Chat> Stage<C> {
         let mut bot = self.bot.take().expect("invariant: it runs");
         bot.start_kill().expect("it can be killed");
         timeout(LIMIT, bot.wait()).await.expect("it ends").expect("it can be waited for");
+        self.fake.has_heard_all().await;
     }
 
     /// Asks the bot to end, and waits until it has.

@@ -2,6 +2,7 @@
 //! system chooses, on a thread of its own, and ends with the last handle on it. What a request does is in `http`, what a
 //! connection to the gateway does in `socket`.
 
+use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
@@ -42,6 +44,7 @@ struct Inner {
     home: Home,
     /// The task that accepts, with all its connections; none while there is an outage.
     accepting: Mutex<Option<JoinHandle<()>>>,
+    open: Open,
     patience: Mutex<Duration>,
 }
 
@@ -85,8 +88,9 @@ impl Fake {
         let listener = home.bind((Ipv4Addr::LOCALHOST, port).into()).await?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::new(format!("ws://{address}")));
-        let accepting = Mutex::new(Some(home.spawn(accept(listener, Arc::clone(&shared)))));
-        let inner = Inner { shared, address, home, accepting, patience: Mutex::new(PATIENCE) };
+        let open = Open::default();
+        let accepting = Mutex::new(Some(home.spawn(accept(listener, Arc::clone(&shared), open.clone()))));
+        let inner = Inner { shared, address, home, accepting, open, patience: Mutex::new(PATIENCE) };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -129,10 +133,27 @@ impl Fake {
     pub async fn listen_again(&self) {
         let listener = self.inner.home.bind(self.inner.address).await;
         let listener = listener.unwrap_or_else(|why| panic!("{} cannot be had again: {why}", self.inner.address));
-        let accepting = self.inner.home.spawn(accept(listener, Arc::clone(&self.inner.shared)));
+        let accepting =
+            self.inner.home.spawn(accept(listener, Arc::clone(&self.inner.shared), self.inner.open.clone()));
         if let Some(before) = self.accepting().replace(accepting) {
             before.abort();
         }
+    }
+
+    /// Waits until everything is heard that a bot has sent which has ended: what it wrote last may still lie in a socket.
+    pub async fn has_heard_all(&self) {
+        // Whoever connected before is accepted before.
+        let address = self.inner.address;
+        let knock = move || {
+            let mut stream = std::net::TcpStream::connect(address)?;
+            stream.write_all(b"GET / HTTP/1.1\r\nhost: fake\r\nconnection: close\r\n\r\n")?;
+            stream.read_to_end(&mut Vec::new())
+        };
+        // During an outage nobody is heard.
+        drop(tokio::task::spawn_blocking(knock).await);
+        let mut open = self.inner.open.0.subscribe();
+        let all = tokio::time::timeout(self.patience(), open.wait_for(|open| *open == 0)).await;
+        assert!(all.is_ok(), "a connection of a bot that has ended stays open");
     }
 
     /// How long a wait for something in a chat lasts before it fails.
@@ -153,13 +174,43 @@ impl Fake {
     }
 }
 
+/// How many connections are open.
+#[derive(Clone)]
+struct Open(Arc<watch::Sender<usize>>);
+
+impl Default for Open {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+}
+
+impl Open {
+    fn one(&self) -> OneOpen {
+        self.0.send_modify(|open| *open += 1);
+        OneOpen(self.clone())
+    }
+}
+
+/// One of them, for as long as it lives.
+struct OneOpen(Open);
+
+impl Drop for OneOpen {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|open| *open -= 1);
+    }
+}
+
 /// Accepts until it is aborted, which ends its connections as well.
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<Shared>, open: Open) {
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else { continue };
-        connections.spawn(connection(stream, Arc::clone(&shared)));
+        let (served, one) = (connection(stream, Arc::clone(&shared)), open.one());
+        connections.spawn(async move {
+            let _open = one;
+            served.await;
+        });
     }
 }
 
