@@ -41,6 +41,8 @@ pub(super) async fn ac_05_a_stale_card_decides_nothing_while_another_plan_waits<
     stage.kill().await;
     let old = pass(&stage, old, 16).await;
     stage.go_on().await;
+    // Said by itself; where nobody can be told alone, it could else be taken for the answer to the press.
+    stage.said(stage.ops, "Nobody decided in time").await;
     // In the same thread, so that a decision that were about no plan in particular would meet this one.
     let asked = stage.fake.write(ANN, stage.ops, &file.ask("two"), Some(old.message));
     let waiting = stage.card_of(stage.ops, asked).await;
