@@ -82,8 +82,13 @@ fn judge_change(facts: &Facts, asked: &Asked, times: usize, plan: Option<&Plan>)
     // While it is not known what became of the change before it in its thread, a plan goes on waiting, and says so.
     let is_put_off =
         facts.trail.iter().any(|row| row.what == "refused" && row.code == "FSM_BLOCKED" && row.plan == plan.id);
-    if is_approved && state == "pending" && !is_put_off {
-        return Err(format!("{about} was approved and still waits"));
+    // A press that was interrupted twice ends in a notice, and decides nothing.
+    let ending = |press: &Asked| facts.signals.iter().find(|signal| signal.event == press.event).map(|it| &*it.ending);
+    let approving =
+        facts.asked.iter().filter(|press| press.token == *about && press.what == What::Press { approves: true });
+    let endings: Vec<&str> = approving.filter_map(ending).filter(|ending| *ending != "interrupted").collect();
+    if !endings.is_empty() && state == "pending" && !is_put_off {
+        return Err(format!("{about} was approved ({}) and still waits", endings.join(", ")));
     }
     Ok(())
 }

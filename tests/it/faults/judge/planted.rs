@@ -121,7 +121,7 @@ const SAID: [Planted; 11] = [
     ("a stranger", |facts| facts.sent.push(sent(2, 20, "hello")), "5:20 says hello"),
 ];
 
-const DONE: [Planted; 9] = [
+const DONE: [Planted; 10] = [
     (
         "two plans",
         |facts| facts.plans.push(Plan { id: "plan2".to_owned(), ..facts.plans[0].clone() }),
@@ -138,6 +138,7 @@ const DONE: [Planted; 9] = [
     ("begun twice", |facts| facts.trail.push(row("executing")), "plan plan1 is executing 2 times"),
     ("called and not begun", |facts| facts.trail.push(row("called")), "1 changes were begun, and 2 were called"),
     ("done and not told", |facts| facts.posts[3].claims = None, "and whether that was said is false"),
+    ("approved and not done", waits, "q3 was approved (answered) and still waits"),
     ("done and not approved", |facts| drop(facts.asked.remove(3)), "q3 is written, and nobody approved it"),
 ];
 
@@ -145,6 +146,14 @@ const ORDER: [Planted; 2] = [
     ("answered out of order", |facts| swap_places(facts), "was answered before"),
     ("came out out of order", |facts| swap_messages(facts), "[\"readq2\"] came out before [\"pongq1\"]"),
 ];
+
+/// The plan waits, as if nobody had pressed anything.
+fn waits(facts: &mut Facts) {
+    "pending".clone_into(&mut facts.plans[0].state);
+    facts.asked[2].what = What::Change { times: 0 };
+    facts.posts[3].claims = None;
+    facts.trail.retain(|row| row.what == "proposed");
+}
 
 fn swap_times(facts: &mut Facts) {
     (facts.signals[0].received_at, facts.signals[1].received_at) = (2, 1);
@@ -162,6 +171,11 @@ fn swap_messages(facts: &mut Facts) {
 #[test]
 fn a_sound_run_breaks_no_rule() {
     assert_eq!(judge(&sound()), [] as [&str; 0]);
+    // Interrupted twice, a press decides nothing, and says so.
+    let mut interrupted = sound();
+    waits(&mut interrupted);
+    "interrupted".clone_into(&mut interrupted.signals[3].ending);
+    assert_eq!(judge(&interrupted), [] as [&str; 0]);
 }
 
 #[test]
