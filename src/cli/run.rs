@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use countersign_core::env::SpokeStatus;
-use countersign_core::port::Ended;
+use countersign_core::port::{Ended, Mind};
 use countersign_core::signal::Platform;
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +16,7 @@ use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs, Talks};
 use crate::access::{Access, LiveAccess, OsUser, Owner, Sources};
 use crate::clock::fresh_id;
-use crate::config::{Config, DataLock, lock_data_dir};
+use crate::config::{Config, DataLock, Model, lock_data_dir};
 use crate::engine::{Engine, Parts, Watch};
 use crate::replay::{Header, Recorder};
 use crate::store::{PlansLeft, Store};
@@ -112,7 +112,8 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
     let mask = Arc::clone(&prepared.setup.mask);
     let tell = Box::new(move |line: &str| super::say(&format!("countersign: {}", mask.apply(line))));
     let tools = Arc::clone(&spokes) as _;
-    let engine = Engine::new(Parts { store, world, tools, adapters, queue_max, watch, tell });
+    let mind = mind(&prepared.setup.config.model).map_err(Failed::Usage)?;
+    let engine = Engine::new(Parts { store, world, tools, mind, adapters, queue_max, watch, tell });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
     let ended = engine.run(stop).await;
@@ -123,6 +124,32 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
         super::say(&line);
     }
     what_ended(ran.ends, has_console)
+}
+
+/// The models, where some are configured. No I/O.
+#[cfg(feature = "model")]
+fn mind(config: &Model) -> anyhow::Result<Option<Arc<dyn Mind>>> {
+    use crate::model::{Models, ModelsConfig};
+    if !config.is_on() {
+        return Ok(None);
+    }
+    let api_key = config.api_key.as_ref().map(|key| key.expose().to_owned()).unwrap_or_default();
+    let prices = config.prices().map_err(|problem| anyhow::anyhow!("`{}` {}", problem.key, problem.problem))?;
+    let models = Models::new(ModelsConfig {
+        base_url: config.base_url.clone(),
+        api_key,
+        fast: config.fast.clone(),
+        smart: config.smart.clone(),
+        limit: Duration::from_secs(u64::from(config.seconds)),
+        prices,
+    });
+    Ok(Some(Arc::new(models)))
+}
+
+/// This build asks none; a configuration that names one was refused.
+#[cfg(not(feature = "model"))]
+fn mind(_: &Model) -> anyhow::Result<Option<Arc<dyn Mind>>> {
+    Ok(None)
 }
 
 /// Whether the run ended well. A platform that has to be mended was named at once; where nothing but such platforms was

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use anyhow::Context;
+use countersign_core::answer::Claims;
 use countersign_core::command::Tables;
 use countersign_core::env::{Limits, OwnDeployment, Vault};
+use countersign_core::mind::Minds;
 use countersign_core::port::Rights;
 use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
@@ -21,6 +23,7 @@ use crate::telemetry;
 
 /// The built-in declarations: part of the program, so that it runs from anywhere.
 const TOOLS: [(&str, &str); 1] = [("config/tools/host.toml", include_str!("../../config/tools/host.toml"))];
+const CLAIMS: (&str, &str) = ("config/claims.toml", include_str!("../../config/claims.toml"));
 const INTENTS: (&str, &str) = ("config/intents.toml", include_str!("../../config/intents.toml"));
 
 /// Everything that was found in order.
@@ -96,6 +99,8 @@ impl Setup {
             exact: RwLock::new(ExactRoutes::new(routes)),
             rates: Rates::new(&self.config.rates, people),
             ledger: RwLock::default(),
+            minds: Minds { fast: self.config.model.fast.clone(), smart: self.config.model.smart.clone() },
+            claims: Claims::load(CLAIMS.1).unwrap_or_else(|problem| panic!("invariant: {}: {problem}", CLAIMS.0)),
         }
     }
 }

@@ -81,7 +81,7 @@ impl Budget {
 }
 
 /// Millionths of an amount such as `2.50`. Digits and one point only: with a comma, `2,500` would be read in two ways.
-fn micros(amount: &str) -> Result<u64, &'static str> {
+pub(super) fn micros(amount: &str) -> Result<u64, &'static str> {
     let fix = "must be an amount above zero such as \"2.50\": digits, and a point with at most 6 more";
     let (whole, decimals) = amount.split_once('.').unwrap_or((amount, "0"));
     let digits = |text: &str, max: usize| (1..=max).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());

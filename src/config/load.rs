@@ -128,6 +128,9 @@ impl Sources {
         self.choose_secret("store.url", &mut store.url, &mut store.url_file)?;
         let holds_password = config.store.has_password().then_some("holds a password");
         self.is_out_of_sight("store.url", holds_password)?;
+        let model = &mut config.model;
+        self.choose_secret("model.api_key", &mut model.api_key, &mut model.api_key_file)?;
+        self.is_out_of_sight("model.api_key", model.api_key.is_some().then_some("is a secret"))?;
         let discord = &mut config.discord;
         self.choose_secret("discord.token", &mut discord.token, &mut discord.token_file)?;
         self.is_out_of_sight("discord.token", discord.token.is_some().then_some("is a secret"))?;

@@ -14,6 +14,7 @@ use super::database;
 use super::discord::Discord;
 use super::error::{ConfigError, Problem};
 use super::matrix::Matrix;
+use super::model::Model;
 use super::rates::Rates;
 use super::secret::Secret;
 use super::telegram::Telegram;
@@ -45,6 +46,8 @@ pub struct Config {
     pub tools: Tools,
     /// Who may what.
     pub access: Access,
+    /// The language models.
+    pub model: Model,
     /// The bot's account on Discord.
     pub discord: Discord,
     /// The bot's account on Matrix.
@@ -67,6 +70,7 @@ impl Default for Config {
             commands: Commands::default(),
             tools: Tools::default(),
             access: Access::default(),
+            model: Model::default(),
             discord: Discord::default(),
             matrix: Matrix::default(),
             telegram: Telegram::default(),
@@ -92,6 +96,7 @@ impl Config {
         self.limits.validate()?;
         self.rates.validate()?;
         self.budget.budgets()?;
+        self.model.validate(cfg!(feature = "model"))?;
         self.discord.validate(cfg!(feature = "discord"))?;
         self.matrix.validate(cfg!(feature = "matrix"))?;
         self.telegram.validate(cfg!(feature = "telegram"))?;
@@ -113,6 +118,7 @@ impl Config {
             ("tools.dir", self.tools.dir.as_mut()),
             ("access.file", self.access.file.as_mut()),
             ("access.policies", self.access.policies.as_mut()),
+            ("model.api_key_file", self.model.api_key_file.as_mut()),
             ("discord.token_file", self.discord.token_file.as_mut()),
             ("matrix.password_file", self.matrix.password_file.as_mut()),
             ("matrix.recovery_key_file", self.matrix.recovery_key_file.as_mut()),
@@ -126,7 +132,7 @@ impl Config {
     pub fn secrets(&self) -> Vec<String> {
         let database = self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default();
         let (discord, matrix, telegram) = (&self.discord, &self.matrix, &self.telegram);
-        let tokens = [&discord.token, &matrix.password, &matrix.recovery_key, &telegram.token];
+        let tokens = [&self.model.api_key, &discord.token, &matrix.password, &matrix.recovery_key, &telegram.token];
         let tokens = tokens.into_iter().flatten().map(|token| token.expose().to_owned());
         database.into_iter().chain(tokens).collect()
     }

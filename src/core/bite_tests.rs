@@ -373,6 +373,7 @@ fn what_is_refused_is_recorded_first() -> Held {
                     | Effect::Audit(_)
                     | Effect::File(_)
                     | Effect::Move(_)
+                    | Effect::Think(_)
                     | Effect::Progress(_)
                     | Effect::Redraw { .. }
                     | Effect::Spend(_)

@@ -5,6 +5,7 @@ use crate::approval::{Digest, Filed, Move, PlanId};
 use crate::envelope::{Code, Envelope};
 use crate::gate::{Cleared, ToolCall};
 use crate::ledger::Change;
+use crate::mind::{Ask, Thought, Unheard};
 use crate::port::Outgoing;
 use crate::route::Route;
 use crate::signal::{Actor, CallId, Mono, Signal, SignalId, ThreadKey};
@@ -26,6 +27,15 @@ pub enum Input {
         call: CallId,
         /// The answer.
         envelope: Box<Envelope>,
+    },
+    /// A model answered, or did not.
+    Thought {
+        /// For which request.
+        signal: Box<Signal>,
+        /// Which question of it.
+        n: u32,
+        /// What it said.
+        heard: Box<Result<Thought, Unheard>>,
     },
     /// The time of a request is over.
     Deadline(SignalId),
@@ -69,6 +79,8 @@ pub enum Input {
 pub enum Effect {
     /// Call a tool; its answer comes back as [`Input::Answer`].
     Call(Cleared<ToolCall>),
+    /// Ask a model; what it says comes back as [`Input::Thought`].
+    Think(Box<Cleared<Ask>>),
     /// Send a message. `n` counts the messages of a request, so that (signal, n) is unique.
     Post {
         /// The n-th message that answers its signal, from 0.

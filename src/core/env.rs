@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::answer::Claims;
 use crate::command::Tables;
 use crate::ledger::Ledger;
+use crate::mind::Minds;
 use crate::port::{Rights, Similarity};
 use crate::rate::Allowance;
 use crate::route::{ExactRoutes, Intents};
@@ -48,6 +50,10 @@ pub struct Env<'a> {
     pub platforms: &'a [PlatformStatus],
     /// How much the one who asks may still have. What is not in it is not limited.
     pub allowances: &'a [Allowance],
+    /// The models that can be asked.
+    pub minds: &'a Minds,
+    /// What words claim something about the world.
+    pub claims: &'a Claims,
 }
 
 /// Limits that the configuration may set. The defaults are those of REQUIREMENTS.md section 2, C-13.

@@ -350,7 +350,8 @@ impl Siege {
                     let labels = count.labels.iter().map(|(_, value)| value);
                     assert!(labels.clone().all(|value| !value.contains(PLANTED)), "round {n}: {count:?}");
                 }
-                Effect::File(_)
+                Effect::Think(_)
+                | Effect::File(_)
                 | Effect::Move(_)
                 | Effect::Spend(_)
                 | Effect::Keep(_)

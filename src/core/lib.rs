@@ -23,7 +23,8 @@
 //!    `whatever_differs_is_asked_for_as_always`, `what_cannot_be_allowed_beforehand_is_refused_and_decides_nothing`,
 //!    `a_plan_expires_by_either_clock_and_its_time_is_not_extended_by_a_restart`,
 //!    `two_people_countersign_and_the_second_one_carries_it_out`, `ac_13_a_right_that_is_gone_at_the_click_decides_nothing`,
-//!    `any_order_of_events_leaves_every_plan_legal`.
+//!    `any_order_of_events_leaves_every_plan_legal`,
+//!    `a_change_that_a_model_proposes_waits_for_its_countersignature`.
 //! 5. **Refusals never wear a gate down.** The hundredth attempt meets the same rule as the first.
 //!    Held by `the_hundredth_attempt_meets_the_same_rule_as_the_first`, `refusals_never_wear_the_gate_down`,
 //!    `the_hundredth_use_meets_the_same_rule_as_the_first`,
@@ -39,10 +40,12 @@
 //! 9. **What was refused is recorded** before the refusal is returned: a metric, an audit row, a stable code.
 //!    Held by `a_refusal_is_recorded_before_it_is_said`, `each_invariant_holds_and_is_missed_when_it_is_broken`.
 //! 10. **It is useful with the model down.** Routed questions need no model.
-//!     Held by `a_question_resolves_its_target_and_is_answered`, `a_change_is_asked_for_countersigned_done_and_verified`.
+//!     Held by `a_question_resolves_its_target_and_is_answered`, `a_change_is_asked_for_countersigned_done_and_verified`,
+//!     `where_no_model_answers_that_is_said`.
 //! 11. **No claim without evidence.** A claimed reading is a reading of this request; nothing else is shown.
 //!     Held by `a_message_passes_the_outgoing_gates_or_stays`, `a_change_that_did_not_take_is_told_as_it_is`,
-//!     `what_cannot_be_read_stays_unverified_until_it_can`.
+//!     `what_cannot_be_read_stays_unverified_until_it_can`, `what_nothing_bears_out_is_not_shown`,
+//!     `sixty_texts_that_are_after_something_come_to_nothing`.
 //! 12. **A call runs inside its resolved target**, never in a parent that happens to have the same path.
 //!     Held by `a_wrong_host_read_is_refused_when_the_child_was_meant`,
 //!     `each_invariant_holds_and_is_missed_when_it_is_broken`.
@@ -57,6 +60,7 @@ pub mod resource;
 pub mod proposal;
 pub mod usage;
 pub mod envelope;
+pub mod mind;
 pub mod tool;
 pub mod rate;
 pub mod env;

@@ -5,7 +5,8 @@ use crate::effect::{Effect, Input};
 use crate::env::Env;
 use crate::signal::Now;
 use crate::thread::{
-    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_overtaken, on_used, perceive,
+    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_overtaken, on_thought,
+    on_used, perceive,
 };
 
 /// Moves one thread by one input. Pure: what it decides follows from its arguments alone.
@@ -19,6 +20,7 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         | Input::Again(_)
         | Input::Interrupted(_)
         | Input::Answer { .. }
+        | Input::Thought { .. }
         | Input::Used { .. }
         | Input::Filed(_)
         | Input::Deadline(_) => turn.state.desk.begin_step(),
@@ -28,6 +30,7 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         Input::Again(signal) => perceive(&mut turn, *signal, true),
         Input::Interrupted(signal) => interrupted(&mut turn, *signal),
         Input::Answer { call, envelope } => on_answer(&mut turn, &call, &envelope),
+        Input::Thought { signal, n, heard } => on_thought(&mut turn, &signal, n, *heard),
         Input::Filed(filed) => on_filed(&mut turn, filed),
         Input::Lost { signal, filed } => on_lost(&mut turn, *signal, &filed),
         Input::Held { signal, filed, by } => on_held(&mut turn, *signal, &filed, &by),

@@ -191,6 +191,7 @@ fn a_refusal_is_recorded_before_it_is_said() {
             Effect::Post { .. } => Some("said"),
             Effect::Call(_) => Some("called"),
             Effect::Count(_)
+            | Effect::Think(_)
             | Effect::Progress(_)
             | Effect::Redraw { .. }
             | Effect::File(_)

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use countersign_core::effect::{Effect, Input};
-use countersign_core::port::{Adapter, Ended, Tools};
+use countersign_core::port::{Adapter, Ended, Mind, Tools};
 use countersign_core::signal::{Now, Platform, SignalId, ThreadKey};
 use countersign_core::thread::Directory;
 use tokio::sync::watch;
@@ -68,6 +68,7 @@ pub struct Engine {
     store: Store,
     world: World,
     tools: Arc<dyn Tools>,
+    mind: Option<Arc<dyn Mind>>,
     adapters: BTreeMap<Platform, Arc<dyn Adapter>>,
     clock: Clock,
     watch: Option<Arc<dyn Watch>>,
@@ -99,6 +100,8 @@ pub struct Parts {
     pub world: World,
     /// The tool servers.
     pub tools: Arc<dyn Tools>,
+    /// The models, where some are configured.
+    pub mind: Option<Arc<dyn Mind>>,
     /// The platforms.
     pub adapters: Vec<Arc<dyn Adapter>>,
     /// The most signals that wait in one thread; one more is refused, and the platform is told (CARD-09).
@@ -120,6 +123,7 @@ impl Engine {
             store: parts.store,
             world: parts.world,
             tools: parts.tools,
+            mind: parts.mind,
             adapters,
             clock: Clock::start(),
             watch: parts.watch,

@@ -9,10 +9,12 @@ use countersign_core::approval::PlanId;
 use countersign_core::effect::{Audit, Effect, Ending as Ended, Input};
 use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::{Cleared, ToolCall};
+use countersign_core::mind::{Ask, Unheard};
 use countersign_core::port::{Block, Outgoing};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Payload, Signal, SignalId};
 use countersign_core::tool::ToolKind;
+use countersign_core::usage::Usage;
 use futures::FutureExt;
 use tracing::Instrument;
 
@@ -59,7 +61,7 @@ impl Worker {
     /// Returns what the thread has to hear next: that the store did not take the step, and nothing of it was done.
     pub(super) async fn perform(&mut self, effects: Vec<Effect>, now: Now) -> Option<Input> {
         let mut storing = Storing::default();
-        let mut calls = Vec::new();
+        let (mut calls, mut asks) = (Vec::new(), Vec::new());
         let (mut plans_filed, mut progress) = (0, None);
         let from_before = self.unwritten.len();
         for effect in effects {
@@ -81,6 +83,7 @@ impl Worker {
                 }
                 Effect::Keep(change) => storing.ledger.push(LedgerChange { id: fresh_id(), change }),
                 Effect::Call(call) => calls.push(call),
+                Effect::Think(ask) => asks.push(*ask),
                 Effect::Progress(message) => progress = Some(message),
                 Effect::Redraw { plan, message } => storing.redraws.push(Redraw { plan, body: body(&message) }),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
@@ -104,6 +107,9 @@ impl Worker {
         self.on_stored(storing);
         for call in calls {
             self.call(call);
+        }
+        for ask in asks {
+            self.think(ask);
         }
         None
     }
@@ -233,6 +239,20 @@ impl Worker {
         }
     }
 
+    fn think(&mut self, ask: Cleared<Ask>) {
+        let (Some(signal), mind) = (self.current.clone(), self.engine.mind.clone()) else { return };
+        let n = ask.get().n;
+        let span = tracing::debug_span!("think", n, tier = ask.get().tier.as_str());
+        self.thoughts.spawn(
+            async move {
+                let Some(mind) = mind else { return (signal, n, Err(unheard("no model is configured"))) };
+                let heard = AssertUnwindSafe(mind.think(ask)).catch_unwind().await;
+                (signal, n, heard.unwrap_or_else(|_| Err(unheard("asking it broke inside the bot; its log says why"))))
+            }
+            .instrument(span),
+        );
+    }
+
     fn call(&mut self, call: Cleared<ToolCall>) {
         let (tools, at_once) = (Arc::clone(&self.engine.tools), Arc::clone(&self.calls_at_once));
         let span = tracing::debug_span!("act", call = %call.get().name());
@@ -265,6 +285,10 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
         | Payload::Deleted { .. } => {}
     }
     serde_json::to_string(&signal).expect("invariant: a signal is plain data")
+}
+
+fn unheard(why: &str) -> Unheard {
+    Unheard { why: why.to_owned(), usage: Usage::default() }
 }
 
 fn broken(call: &str) -> Envelope {

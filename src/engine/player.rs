@@ -33,6 +33,7 @@ impl Player {
             }
             Input::Filed(filed) => self.keep(filed, now.wall).await?,
             Input::Answer { .. }
+            | Input::Thought { .. }
             | Input::Used { .. }
             | Input::Deadline(_)
             | Input::Lost { .. }

@@ -89,6 +89,8 @@ impl Adapter for Scripted {
 #[derive(Default)]
 pub(super) struct Lab {
     go: Arc<Notify>,
+    /// Rung when a call hangs.
+    hangs: Arc<Notify>,
 }
 
 impl Tools for Lab {
@@ -99,6 +101,7 @@ impl Tools for Lab {
                 "lab_find.service" => json!({ "resources": [resource("service:web-1:nginx", "nginx")] }),
                 "lab_read.load" => json!({ "load": "0.5" }),
                 "lab_read.file" => {
+                    self.hangs.notify_one();
                     self.go.notified().await;
                     json!({})
                 }
@@ -141,6 +144,7 @@ struct Bench {
     delivered: mpsc::Receiver<(String, bool)>,
     answered: mpsc::Receiver<SignalId>,
     go: Arc<Notify>,
+    hangs: Arc<Notify>,
     running: tokio::task::JoinHandle<anyhow::Result<Ran>>,
     /// The engine's own, so that all of it can be gone at once, as when a process is killed.
     process: Option<tokio::runtime::Runtime>,
@@ -177,17 +181,18 @@ impl Bench {
             delivered: delivering,
             answered: answering,
         };
-        let go = Arc::new(Notify::new());
+        let (go, hangs) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
         let process = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let process = process.expect("a runtime");
-        let tools = Arc::new(Lab { go: Arc::clone(&go) });
+        let tools = Arc::new(Lab { go: Arc::clone(&go), hangs: Arc::clone(&hangs) });
         let running = process.spawn(async move {
             let store = Store::open(&url).await.expect("a database");
             let parts = Parts {
                 store,
                 world,
                 tools,
+                mind: None,
                 adapters: vec![Arc::new(adapter)],
                 queue_max,
                 watch: None,
@@ -196,7 +201,7 @@ impl Bench {
             Engine::new(parts).run(CancellationToken::new()).await
         });
         let process = Some(process);
-        Self { say: Some(say), admitted, delivered, answered, go, running, process, directory, said: 0 }
+        Self { say: Some(say), admitted, delivered, answered, go, hangs, running, process, directory, said: 0 }
     }
 
     /// Says something and waits until it was taken or refused.
@@ -253,15 +258,17 @@ pub(super) fn world() -> World {
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
         rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
+        minds: countersign_core::mind::Minds::default(),
+        claims: countersign_core::answer::Claims::default(),
         ledger: RwLock::default(),
     }
 }
 
 /// An engine without platforms.
 fn at_rest(store: Store) -> Arc<Engine> {
-    let tools = Arc::new(Lab { go: Arc::default() });
+    let tools = Arc::new(Lab::default());
     let (adapters, tell) = (Vec::new(), Box::new(|_: &str| {}));
-    Engine::new(Parts { store, world: world(), tools, adapters, queue_max: 2, watch: None, tell })
+    Engine::new(Parts { store, world: world(), tools, mind: None, adapters, queue_max: 2, watch: None, tell })
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {

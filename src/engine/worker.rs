@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use countersign_core::effect::Input;
 use countersign_core::envelope::Envelope;
+use countersign_core::mind::{Thought, Unheard};
 use countersign_core::signal::{CallId, Now, Signal, SignalId, ThreadKey};
 use countersign_core::thread::{TTL_MS, ThreadState};
 use futures::FutureExt;
@@ -78,6 +79,8 @@ pub(super) struct Worker {
     pub(super) state: ThreadState,
     pub(super) calls: JoinSet<(CallId, Envelope)>,
     pub(super) calls_at_once: Arc<Semaphore>,
+    /// The models that were asked and have not answered: for which signal, which question of it, and what was said.
+    pub(super) thoughts: JoinSet<(Signal, u32, Result<Thought, Unheard>)>,
     /// The request being worked on, and when its time is over.
     pub(super) current: Option<Signal>,
     pub(super) deadline: Option<(Instant, SignalId)>,
@@ -109,6 +112,7 @@ impl Worker {
             state: ThreadState::default(),
             calls: JoinSet::new(),
             calls_at_once: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
+            thoughts: JoinSet::new(),
             current: None,
             deadline: None,
             loaded: false,
@@ -152,6 +156,7 @@ impl Worker {
             biased;
             () = self.engine.over.cancelled() => return ControlFlow::Break(()),
             Some(answered) = self.calls.join_next() => self.on_call_ended(answered).await,
+            Some(thought) = self.thoughts.join_next() => self.on_thought(thought).await,
             () = until(deadline) => self.on_deadline().await,
             (job, turn) = self.next.come(), if !busy && !stopping.is_cancelled() => {
                 self.at_work = turn;
@@ -225,6 +230,17 @@ impl Worker {
         }
     }
 
+    async fn on_thought(&mut self, thought: Result<(Signal, u32, Result<Thought, Unheard>), tokio::task::JoinError>) {
+        match thought {
+            Ok((signal, n, heard)) => {
+                self.step(Input::Thought { signal: Box::new(signal), n, heard: Box::new(heard) }).await;
+            }
+            Err(error) if error.is_cancelled() => {}
+            // The request then ends by its deadline.
+            Err(error) => tracing::error!(%error, "asking a model broke"),
+        }
+    }
+
     async fn on_deadline(&mut self) {
         if let Some((_, signal)) = self.deadline.take() {
             self.step(Input::Deadline(signal)).await;
@@ -267,6 +283,7 @@ impl Worker {
         self.state = ThreadState::default();
         self.loaded = false;
         self.calls.abort_all();
+        self.thoughts.abort_all();
         self.deadline = None;
     }
 

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use countersign_core::answer::Claims;
 use countersign_core::command::Tables;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, PlatformStatus, SpokeStatus, Vault};
 use countersign_core::gate::{Cleared, Refusal, reissue};
 use countersign_core::ledger::Ledger;
+use countersign_core::mind::Minds;
 use countersign_core::port::{Outgoing, Rights, Similarity};
 use countersign_core::rate::Allowance;
 use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
@@ -50,6 +52,10 @@ pub struct World {
     pub ledger: RwLock<Arc<Ledger>>,
     /// How much of the bot somebody may have.
     pub rates: Rates,
+    /// The models that can be asked.
+    pub minds: Minds,
+    /// What words claim something about the world.
+    pub claims: Claims,
 }
 
 /// What a step is about, as far as the shell knows it.
@@ -134,6 +140,8 @@ impl World {
             spokes: &lent.spokes,
             platforms: &lent.platforms,
             allowances: &lent.allowances,
+            minds: &self.minds,
+            claims: &self.claims,
         }
     }
 }

@@ -55,6 +55,11 @@ fn decided(effect: &Effect) -> Option<(&'static str, Value)> {
             ("record", rest)
         }
         Effect::Finish { signal, ending } => ("finish", json!({ "signal": signal, "ending": ending.as_str() })),
+        Effect::Think(ask) => {
+            let (ask, offers) = (ask.get(), ask.get().situation.offers.iter());
+            let offers: Vec<&str> = offers.map(|offer| offer.name.as_str()).collect();
+            ("think", json!({ "n": ask.n, "tier": ask.tier.as_str(), "offers": offers }))
+        }
         Effect::Progress(message) => ("progress", json!({ "message": message.get() })),
         Effect::Redraw { plan, message } => ("redraw", json!({ "plan": plan, "message": message.get() })),
         Effect::Count(_) | Effect::Remember { .. } | Effect::Wake { .. } => return None,

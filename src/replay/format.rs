@@ -4,6 +4,7 @@
 use countersign_core::approval::{Digest, Filed, Frozen, PlanId, Standing};
 use countersign_core::effect::Input;
 use countersign_core::envelope::Envelope;
+use countersign_core::mind::{Thought, Unheard};
 use countersign_core::signal::{ActorId, CallId, Mono, Now, Platform, Signal, SignalId, ThreadKey, Wall};
 use countersign_core::usage::{Origin, Usage};
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,15 @@ pub enum Told {
         /// How much.
         usage: Usage,
     },
+    /// A model answered, or did not.
+    Thought {
+        /// For which request.
+        signal: Box<Signal>,
+        /// Which question of it.
+        n: u32,
+        /// What it said.
+        heard: Box<Result<Thought, Unheard>>,
+    },
     /// The time of a request was over.
     Deadline(SignalId),
     /// What the store held of the thread's plans.
@@ -168,6 +178,7 @@ fn told(input: &Input) -> Told {
         Input::Interrupted(signal) => Told::Interrupted(signal.clone()),
         Input::Answer { call, envelope } => Told::Answer { call: call.clone(), envelope: envelope.clone() },
         Input::Used { signal, by, usage } => Told::Used { signal: signal.clone(), by: *by, usage: *usage },
+        Input::Thought { signal, n, heard } => Told::Thought { signal: signal.clone(), n: *n, heard: heard.clone() },
         Input::Deadline(signal) => Told::Deadline(signal.clone()),
         Input::Filed(filed) => Told::Filed(filed.iter().map(StoredPlan::from).collect()),
         Input::Lost { signal, filed } => Told::Lost { signal: signal.clone(), filed: (&**filed).into() },
@@ -186,6 +197,7 @@ fn input(told: Told) -> Result<Input, String> {
         Told::Interrupted(signal) => Input::Interrupted(signal),
         Told::Answer { call, envelope } => Input::Answer { call, envelope },
         Told::Used { signal, by, usage } => Input::Used { signal, by, usage },
+        Told::Thought { signal, n, heard } => Input::Thought { signal, n, heard },
         Told::Deadline(signal) => Input::Deadline(signal),
         Told::Filed(stored) => Input::Filed(stored.into_iter().map(filed).collect::<Result<_, _>>()?),
         Told::Lost { signal, filed: stored } => Input::Lost { signal, filed: Box::new(filed(stored)?) },

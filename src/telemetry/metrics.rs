@@ -106,6 +106,15 @@ pub const METRICS: &[Metric] = &[
     counter("verifications_total", &["outcome"], "Verifying reads after a change, by what they found."),
     counter("tokens_total", &["direction", "ground", "by"], "Tokens that were read and written, by whom and for whom."),
     counter("cost_micros_total", &["ground", "by"], "What tokens cost, in millionths of the configured currency."),
+    counter("agentic_iterations_total", &["model", "tier"], "Questions to a model, by which."),
+    counter(
+        "phantom_detected_total",
+        &["model", "tier", "claim"],
+        "Answers of a model that nothing bore out, by what they claimed.",
+    ),
+    counter("model_failures_total", &["model", "tier"], "Questions that a model did not answer."),
+    counter("model_requests_total", &["tier", "outcome"], "Calls to the model's server, by what became of them."),
+    timer("model_seconds", "Time of one call to the model's server."),
     timer("step_seconds", "Time of one step of the core."),
     timer("request_seconds", "Time from a signal's acceptance to the end of its request."),
 ];

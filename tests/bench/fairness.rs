@@ -138,6 +138,8 @@ fn world(rates: &str) -> World {
         ledger: RwLock::default(),
         budgets: countersign_core::usage::Budgets::default(),
         rates: Rates::new(&rates, Box::new(Everybody)),
+        minds: countersign_core::mind::Minds::default(),
+        claims: countersign_core::answer::Claims::default(),
     }
 }
 
@@ -181,6 +183,7 @@ async fn measure(rates: &str, noisy: usize, questions: usize) -> Waits {
         store,
         world: world(rates),
         tools: Arc::new(Lab),
+        mind: None,
         adapters,
         queue_max: 64,
         watch: None,

@@ -15,6 +15,8 @@ mod faults;
 mod kill;
 mod limits;
 mod link;
+#[cfg(feature = "full")]
+mod model;
 mod policy;
 mod readme;
 mod scenes;

@@ -348,7 +348,10 @@ fn the_reference_has_every_key_and_no_other() {
 fn what_the_reference_shows_as_a_variable_is_taken_from_there_and_refused_in_the_file() {
     let variables = variables_of_the_reference();
     let names: Vec<_> = variables.iter().map(|(name, ..)| name.trim_start_matches("COUNTERSIGN_")).collect();
-    assert_eq!(names, ["DISCORD__TOKEN", "MATRIX__PASSWORD", "MATRIX__RECOVERY_KEY", "TELEGRAM__TOKEN"]);
+    assert_eq!(
+        names,
+        ["MODEL__API_KEY", "DISCORD__TOKEN", "MATRIX__PASSWORD", "MATRIX__RECOVERY_KEY", "TELEGRAM__TOKEN"]
+    );
     let account = "[matrix]\nhomeserver = \"http://localhost\"\nuser = \"@bot:localhost\"";
     for (name, key, value) in variables {
         let refused = in_file(&format!("{key} = \"{value}\""));

@@ -2,9 +2,11 @@
 //! sentences (FMT-01, FMT-03, FMT-04). All data is masked, made harmless and bounded here; an adapter adds only its own
 //! markup. What is remembered of an answer is rendered here too, and kept elsewhere.
 
+mod claims;
 mod clean;
 mod failure;
 mod path;
+mod plain;
 mod show;
 mod template;
 mod units;
@@ -15,7 +17,10 @@ use crate::envelope::Envelope;
 use crate::secrets::Mask;
 use crate::tool::{ActionSpec, FactSpec};
 
+pub use claims::Claims;
+pub(crate) use claims::{Evidence, Unfounded};
 pub use failure::failure;
+pub(crate) use plain::plain;
 pub use show::{ROWS_MAX, show};
 pub use template::Template;
 pub(crate) use units::wall as time;
@@ -36,6 +41,14 @@ pub fn facts(specs: &[FactSpec], envelope: &Envelope, mask: &Mask) -> Vec<(Strin
     let value = |spec: &FactSpec| Template::parse(&spec.value).ok()?.render_whole(&scope);
     let clean = |text: String| clean::line(mask, &text, FACT_CHARS_MAX);
     specs.iter().filter_map(|spec| Some((spec.attr.clone(), clean(value(spec)?)))).collect()
+}
+
+/// The most characters of what a model wrote: an answer, and no essay.
+const PROSE_CHARS_MAX: usize = 3_000;
+
+/// What a model wrote, made fit to be shown.
+pub(crate) fn prose(untrusted: &str, mask: &Mask) -> String {
+    clean::prose(mask, untrusted, PROSE_CHARS_MAX)
 }
 
 /// A template over data of our own and arguments, whole or not at all. Not masked: it becomes part of a plan, which is

@@ -15,10 +15,8 @@ const HINT: &str = "set commands need no tokens and go on working (`help`); `bud
 pub(super) const GATE: Gate = Gate { name: "allowance", priority: 850, call, post: not_about_messages };
 
 fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
-    let (used, turns_max) = (ctx.budget.turns(), ctx.env.limits.turns_max);
-    // What a countersigned plan needs ends by itself, and its verification must not wait (invariant 3).
-    if used > turns_max && ctx.carrying.is_none() {
-        return Verdict::refuse(Code::BudgetExceeded, format!("the {turns_max} turns of this request are used up"));
+    if let Some(used_up) = turns(ctx) {
+        return used_up;
     }
     if let Some(over) = over_limit(case, ctx) {
         let message = format!("that was too fast: {over}; wait {} s and ask again", over.wait_s());
@@ -26,11 +24,26 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     }
     match case.by {
         Origin::Rule => Verdict::Pass,
-        Origin::Model => {
-            let allowed = ctx.env.budgets.allow(ctx.spent, ctx.signal.ground);
-            allowed.map_or_else(|why| refuse(&why, ctx), |()| Verdict::Pass)
-        }
+        Origin::Model => budgets(ctx),
     }
+}
+
+/// Whether a model may be asked once more.
+pub(super) fn model_may_go_on(ctx: &Ctx<'_>) -> Verdict {
+    turns(ctx).unwrap_or_else(|| budgets(ctx))
+}
+
+/// A refusal, where the request has no turns left.
+fn turns(ctx: &Ctx<'_>) -> Option<Verdict> {
+    let (used, turns_max) = (ctx.budget.turns(), ctx.env.limits.turns_max);
+    // What a countersigned plan needs ends by itself, and its verification must not wait (invariant 3).
+    let is_over = used > turns_max && ctx.carrying.is_none();
+    is_over.then(|| Verdict::refuse(Code::BudgetExceeded, format!("the {turns_max} turns of this request are used up")))
+}
+
+fn budgets(ctx: &Ctx<'_>) -> Verdict {
+    let allowed = ctx.env.budgets.allow(ctx.spent, ctx.signal.ground);
+    allowed.map_or_else(|why| refuse(&why, ctx), |()| Verdict::Pass)
 }
 
 fn refuse(why: &NoBudget, ctx: &Ctx<'_>) -> Verdict {

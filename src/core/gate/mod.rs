@@ -5,6 +5,7 @@
 mod actor;
 mod allowance;
 mod approval;
+mod ask;
 mod case;
 mod cleared;
 mod depth;
@@ -22,6 +23,7 @@ mod vault;
 mod verdict;
 mod workflow;
 
+pub use ask::judge_ask;
 pub use case::{CallCase, Ctx, Standing};
 pub use cleared::{Cleared, ToolCall, Warrant};
 pub use depth::DEPTH_MAX;

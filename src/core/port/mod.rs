@@ -10,6 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::gate::{Cleared, ToolCall};
+use crate::mind::{Ask, Thought, Unheard};
 
 pub use adapter::{
     Adapter, Admission, Capabilities, Condition, Delivery, Editor, Ended, Finding, Ingress, Pace, Parcel, Sign, Touch,
@@ -29,6 +30,12 @@ pub trait Similarity: Send + Sync {
 
     /// From where on a suggestion is worth making.
     fn worth_suggesting(&self) -> u16;
+}
+
+/// Asks models. Implemented by the shell's `model/`; takes cleared questions only.
+pub trait Mind: Send + Sync {
+    /// Asks, within a limit of its own. Always answers; why not is in the error.
+    fn think(&self, ask: Cleared<Ask>) -> BoxFuture<'_, Result<Thought, Unheard>>;
 }
 
 /// Calls tools. Implemented by the shell's `tools/`; takes cleared calls only.

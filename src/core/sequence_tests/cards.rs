@@ -42,6 +42,7 @@ pub(super) fn shown(effects: &[Effect], files: &Files, ledger: &mut Ledger, tall
             | Effect::Keep(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
+            | Effect::Think(_)
             | Effect::Finish { .. } => {}
         }
     }
@@ -57,6 +58,7 @@ fn moves(effects: &[Effect]) -> impl Iterator<Item = (usize, &Move)> {
         Effect::Move(moved) => Some((at, moved.as_ref())),
         Effect::Call(_)
         | Effect::Post { .. }
+        | Effect::Think(_)
         | Effect::Progress(_)
         | Effect::Redraw { .. }
         | Effect::File(_)

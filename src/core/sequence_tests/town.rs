@@ -236,6 +236,7 @@ impl<'a> Town<'a> {
                 Effect::Post { message, .. } => self.ledger.said(message.get(), &self.files, self.tally),
                 Effect::Finish { signal, .. } => self.finished(at, signal),
                 Effect::Call(_)
+                | Effect::Think(_)
                 | Effect::Progress(_)
                 | Effect::Redraw { .. }
                 | Effect::Audit(_)
@@ -265,6 +266,7 @@ impl<'a> Town<'a> {
                 Effect::Wake { at, .. } => self.seats[seat].deadline = Some(at.0),
                 Effect::Finish { .. } => (self.seats[seat].current, self.seats[seat].deadline) = (None, None),
                 Effect::Post { .. }
+                | Effect::Think(_)
                 | Effect::Progress(_)
                 | Effect::Redraw { .. }
                 | Effect::File(_)

@@ -1,8 +1,9 @@
 //! The world: one thread, scripted tools, a hand clock, and the people of `people.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
+use crate::answer::Claims;
 use crate::approval::{Filed, Move, PlanId, Standing};
 use crate::command::Tables;
 use crate::effect::{Effect, Input};
@@ -10,6 +11,7 @@ use crate::env::{Env, Limits, OwnDeployment, Vault};
 use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
 use crate::ledger::Ledger;
+use crate::mind::{Ask, Minds, Thought, Unheard};
 use crate::port::{Block, Mark, Outgoing, Rights, Visibility};
 use crate::proposal::Proposal;
 use crate::rate::Allowance;
@@ -20,7 +22,7 @@ use crate::signal::{Mono, Now, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
-use crate::usage::{Book, Budgets, Day, Spent, payers};
+use crate::usage::{Book, Budgets, Day, Spent, Usage, payers};
 
 use super::People;
 use super::fixtures::{INTENTS, TOOLS, signal};
@@ -65,6 +67,7 @@ impl Files {
                 Effect::Keep(change) => self.ledger.apply(change).map_err(|_| NotStored::Overtaken),
                 Effect::Call(_)
                 | Effect::Post { .. }
+                | Effect::Think(_)
                 | Effect::Progress(_)
                 | Effect::Redraw { .. }
                 | Effect::Audit(_)
@@ -140,6 +143,8 @@ pub struct Told {
     pub progress: Vec<String>,
     /// What cards show by now, as plain text, in order.
     pub cards: Vec<String>,
+    /// What a model was asked.
+    pub asks: Vec<Ask>,
     /// The messages for one person alone: whom, and what.
     pub alone: Vec<(String, String)>,
 }
@@ -170,6 +175,12 @@ pub struct World {
     pub people: People,
     /// The tools.
     pub script: Script,
+    /// The models.
+    pub minds: Minds,
+    /// What they say, in order; then nobody answers any more.
+    pub thoughts: VecDeque<Thought>,
+    /// What words claim something.
+    pub claims: Claims,
     /// The plans, as the store has them.
     pub files: Files,
     /// The stopwatch, in milliseconds.
@@ -209,6 +220,9 @@ impl World {
             state: ThreadState::default(),
             people: People::default(),
             script: Script::default(),
+            minds: Minds::default(),
+            thoughts: VecDeque::new(),
+            claims: Claims::default(),
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
@@ -263,10 +277,19 @@ impl World {
         let mut told = Told::default();
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
+            let asked = told.asks.len();
             let call = self.input(input, &mut told);
             inputs.extend(call.into_iter().map(|call| self.run(&call)));
+            inputs.extend(told.asks.get(asked).cloned().and_then(|ask| self.think(&ask)));
         }
         told
+    }
+
+    /// What the scripted model says to a question.
+    fn think(&mut self, ask: &Ask) -> Option<Input> {
+        let gone = || Unheard { why: "it cannot be reached".to_owned(), usage: Usage::default() };
+        let heard = Box::new(self.thoughts.pop_front().ok_or_else(gone));
+        Some(Input::Thought { signal: Box::new(self.at_work.clone()?), n: ask.n, heard })
     }
 
     /// One input, one step; returns the calls that it makes, unanswered. What the store refuses is not done.
@@ -325,6 +348,7 @@ impl World {
                         told.alone.push((whom.to_string(), said));
                     }
                 }
+                Effect::Think(ask) => told.asks.push(ask.get().clone()),
                 Effect::Progress(message) => told.progress.push(plain(message.get())),
                 Effect::Redraw { message, .. } => told.cards.push(plain(message.get())),
                 Effect::Count(count) => told.counted.push(format!("{}{:?}", count.name, count.labels)),
@@ -400,6 +424,8 @@ impl World {
             spokes: &[],
             platforms: &[],
             allowances: &self.allowances,
+            minds: &self.minds,
+            claims: &self.claims,
         }
     }
 

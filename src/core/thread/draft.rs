@@ -34,10 +34,35 @@ const BECAUSE_CHARS_MAX: usize = 200;
 pub(crate) struct Draft {
     /// What was proposed.
     proposal: Proposal,
-    /// What "it" became, to be said before the card.
-    said_it: Option<String>,
+    /// Who thought of it.
+    by: By,
     /// How far it has come.
     stage: Stage,
+}
+
+/// Who thought of a plan.
+#[derive(Clone, Debug)]
+pub(super) enum By {
+    /// A route that a person typed.
+    Rule {
+        /// What "it" became, to be said before the card.
+        said_it: Option<String>,
+    },
+    /// A model. What it has read may have led it: nothing that was allowed beforehand covers it (SEC-05).
+    Model,
+}
+
+impl By {
+    fn said_it(&self) -> Option<String> {
+        match self {
+            Self::Rule { said_it } => said_it.clone(),
+            Self::Model => None,
+        }
+    }
+
+    const fn is_model(&self) -> bool {
+        matches!(self, Self::Model)
+    }
 }
 
 /// What is being found out.
@@ -60,8 +85,8 @@ struct Wanted<'a> {
 }
 
 /// The approval gate has asked for a countersignature on this proposal.
-pub(super) fn begin(turn: &mut Turn<'_>, request: Request, proposal: Proposal, said_it: Option<String>) {
-    let draft = Draft { proposal, said_it, stage: Stage::Look };
+pub(super) fn begin(turn: &mut Turn<'_>, request: Request, proposal: Proposal, by: By) {
+    let draft = Draft { proposal, by, stage: Stage::Look };
     let resolver = match wanted(turn, &draft.proposal) {
         Ok(wanted) => wanted.spec.resolve.clone(),
         Err(refusal) => return refuse(turn, request, &refusal),
@@ -136,14 +161,14 @@ pub(super) fn on_answer(
 }
 
 fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Value) {
-    let plan = wanted(turn, &draft.proposal).and_then(|wanted| plan(turn, &request, &draft.proposal, wanted, preview));
+    let plan = wanted(turn, &draft.proposal).and_then(|wanted| plan(turn, &request, draft, wanted, preview));
     let frozen = match plan {
         Ok(plan) => Frozen::freeze(plan),
         Err(refusal) => return refuse(turn, request, &refusal),
     };
     if let Some(same) = same_pending(turn, frozen.plan()) {
         // Asked again: one change is one plan, and its card is shown once more.
-        if show(turn, &mut request, &same, draft.said_it.clone()) {
+        if show(turn, &mut request, &same, draft.by.said_it()) {
             became(&mut request, same.id());
         }
         return turn.finish(request, Ending::Answered);
@@ -162,7 +187,7 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
             became(&mut request, filed.id());
             grants::go_ahead(turn, request, &filed, permit);
         }
-        None => ask(turn, request, filed, draft.said_it.clone()),
+        None => ask(turn, request, filed, draft.by.said_it()),
     }
 }
 
@@ -279,7 +304,7 @@ fn wanted<'a>(turn: &Turn<'a>, proposal: &Proposal) -> Result<Wanted<'a>, Box<Re
 fn plan(
     turn: &Turn<'_>,
     request: &Request,
-    proposal: &Proposal,
+    draft: &Draft,
     wanted: Wanted<'_>,
     preview: &Value,
 ) -> Result<Plan, Box<Refusal>> {
@@ -321,9 +346,9 @@ fn plan(
         target_about: turn.env.mask.apply(&target.about).into_owned(),
         args,
         title,
-        because: crate::text::cut(&turn.env.mask.apply(&proposal.because), BECAUSE_CHARS_MAX),
+        because: crate::text::cut(&turn.env.mask.apply(&draft.proposal.because), BECAUSE_CHARS_MAX),
         risk: change.risk,
-        tainted: false,
+        tainted: draft.by.is_model(),
         before,
         expect,
         preview: preview.get("preview").and_then(Value::as_str).map(str::to_owned),

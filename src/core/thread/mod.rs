@@ -1,6 +1,7 @@
 //! The state of one thread and what moves it: workflow, resolved context, knowledge, entities, and the request that is
 //! being worked on. In memory only; a restart begins anew (RES-20). The way in is `step.rs`.
 
+mod agent;
 mod budget;
 mod carry;
 mod decision;
@@ -35,6 +36,7 @@ pub use prefetch::{BRIEF_CHARS_MAX, Mention, brief, mentions};
 pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
 pub use state::ThreadState;
 
+pub(crate) use agent::on_thought;
 pub(crate) use perceive::{interrupted, perceive};
 pub(crate) use plans::{on_filed, on_held, on_lost, on_overtaken};
 pub(crate) use run::{on_answer, on_deadline};

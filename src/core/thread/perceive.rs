@@ -4,6 +4,7 @@
 use crate::approval::{Verb, Withdrawal};
 use crate::effect::{Effect, Ending};
 use crate::gate::DEPTH_MAX;
+use crate::mind::Tier;
 use crate::port::{Claim, Mark, Right};
 use crate::route::{Does, Intent, OwnCommand, Route, exact_key, hear, is_pronoun, may_be_remembered, nearest, route};
 use crate::signal::{Addressed, Payload, QuestionId, Signal};
@@ -13,7 +14,7 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, carry, decision, draft, grants, limited, link, say, waiting};
+use super::{It, agent, carry, decision, draft, grants, limited, link, say, waiting};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -128,7 +129,8 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     let signal = &request.signal;
     let roles = turn.env.rights.roles(&signal.asker());
     let Some(route) = route(&heard, &signal.thread, &roles, turn.state.sticky.as_deref(), &turn.env) else {
-        turn.count("requests_total", &[("layer", "none"), ("intent", "none")]);
+        let layer = turn.env.minds.first().map_or("none", Tier::as_str);
+        turn.count("requests_total", &[("layer", layer), ("intent", "none")]);
         not_understood(turn, request, text);
         return;
     };
@@ -223,7 +225,7 @@ fn ask_which(
     turn.ask(request, say::which_one(), choices);
 }
 
-fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
+fn not_understood(turn: &mut Turn<'_>, request: Request, text: &str) {
     let near = nearest(&hear(text), &turn.env);
     match near.as_slice() {
         [mended] if mended.runs => {
@@ -233,6 +235,7 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
             turn.ask(request, &question, vec![(choice, resume)]);
         }
         _ => {
+            let Some(mut request) = agent::begin(turn, request, text) else { return };
             turn.say(&mut request, Mark::Plain, Claim::Nothing, say::not_understood(text, &near, turn.env.mask));
             turn.finish(request, Ending::Answered);
         }

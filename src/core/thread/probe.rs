@@ -31,6 +31,7 @@ pub(crate) fn judge_for_test(
         Proposed::Called => Ok(turn.effects.iter().rev().find_map(|effect| match effect {
             Effect::Call(call) => Some(call.get().clone()),
             Effect::Post { .. }
+            | Effect::Think(_)
             | Effect::Progress(_)
             | Effect::Redraw { .. }
             | Effect::Audit(_)

@@ -8,6 +8,7 @@ use crate::port::Source;
 use crate::signal::{CallId, Signal};
 
 use super::Budget;
+use super::agent::Agent;
 use super::carry::Carrying;
 use super::draft::Draft;
 use super::procedure::Procedure;
@@ -17,6 +18,8 @@ use super::procedure::Procedure;
 pub(crate) enum Driver {
     /// A route.
     Procedure(Procedure),
+    /// A model.
+    Agent(Box<Agent>),
     /// A plan in the making.
     Draft(Draft),
     /// A plan that is carried out or verified.

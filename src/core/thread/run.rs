@@ -1,5 +1,5 @@
-//! The loop of one request: propose, judge, call, take the answer, go on. A procedure drives it here and a model will
-//! drive the same loop; every proposal, whoever makes it, goes through `propose`.
+//! The loop of one request: propose, judge, call, take the answer, go on. A procedure drives it here and a model in
+//! `agent/`; every proposal, whoever makes it, goes through `propose`.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::usage::Origin;
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
 use super::request::{Driver, Request};
 use super::state::{AuditAbout, Resume, Turn};
-use super::{Budget, Category, Entity, Fact, carry, draft, say};
+use super::{Budget, Category, Entity, Fact, agent, carry, draft, say};
 
 /// What became of a proposal.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ pub(super) fn advance(turn: &mut Turn<'_>, mut request: Request, procedure: Proc
         }
         Proposed::Known(envelope) => on_result(turn, request, procedure, None, &envelope),
         Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired => {
-            draft::begin(turn, request, proposal, procedure.said_it);
+            draft::begin(turn, request, proposal, draft::By::Rule { said_it: procedure.said_it });
         }
         Proposed::Refused(refusal) => {
             turn.say(&mut request, Mark::Refused, Claim::Nothing, say::refused(&refusal, turn.env.mask));
@@ -112,6 +112,7 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
     match request.driver.take() {
         Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), envelope),
+        Some(Driver::Agent(agent)) => agent::on_answer(turn, request, *agent, &call, envelope),
         Some(Driver::Draft(draft)) => draft::on_answer(turn, request, draft, Some(&call), envelope),
         Some(Driver::Carrying(carrying)) => carry::on_answer(turn, request, &carrying, Some(&call), envelope),
         None => turn.state.request = Some(request),
@@ -184,7 +185,13 @@ pub(super) fn register(turn: &mut Turn<'_>, call: Option<&ToolCall>, envelope: &
     found
 }
 
-fn on_success(turn: &mut Turn<'_>, request: &mut Request, call: &ToolCall, envelope: &Envelope, found: &[Resource]) {
+pub(super) fn on_success(
+    turn: &mut Turn<'_>,
+    request: &mut Request,
+    call: &ToolCall,
+    envelope: &Envelope,
+    found: &[Resource],
+) {
     let single = match found {
         [only] => Some(&only.id),
         _ => None,

@@ -8,7 +8,7 @@ use crate::port::{Claim, Mark};
 use crate::signal::Signal;
 use crate::usage::{Day, NoBudget, Origin, Spend, Usage, payers};
 
-use super::request::Request;
+use super::request::{Driver, Request};
 use super::say;
 use super::state::Turn;
 
@@ -21,8 +21,10 @@ pub(crate) fn on_used(turn: &mut Turn<'_>, signal: &Signal, by: Origin, usage: U
         return;
     };
     match (spend(turn, &mut request, by, usage), &request.driver) {
-        (Err(why), None) => end(turn, request, &why),
-        (Ok(()), _) | (Err(_), Some(_)) => turn.state.request = Some(request),
+        (Err(why), None | Some(Driver::Agent(_))) => end_for_budget(turn, request, &why),
+        (Ok(()), _) | (Err(_), Some(Driver::Procedure(_) | Driver::Draft(_) | Driver::Carrying(_))) => {
+            turn.state.request = Some(request);
+        }
     }
 }
 
@@ -34,7 +36,7 @@ pub(super) fn spend(turn: &mut Turn<'_>, request: &mut Request, by: Origin, usag
 }
 
 /// Ends a request with what there is of it, and says why there is no more.
-fn end(turn: &mut Turn<'_>, mut request: Request, why: &NoBudget) {
+pub(super) fn end_for_budget(turn: &mut Turn<'_>, mut request: Request, why: &NoBudget) {
     let message = turn.env.budgets.sentence(why);
     let refusal = Refusal { gate: "allowance", code: Code::BudgetExceeded, message, details: Details::default() };
     turn.note_refusal(&request, &refusal, None);
@@ -47,7 +49,7 @@ fn end(turn: &mut Turn<'_>, mut request: Request, why: &NoBudget) {
 
 impl Turn<'_> {
     /// Counts a use for everybody who pays for what this signal asks, from this step on.
-    fn count_use(&mut self, signal: &Signal, by: Origin, usage: Usage) {
+    pub(super) fn count_use(&mut self, signal: &Signal, by: Origin, usage: Usage) {
         let usage = usage.believed();
         let payers = payers(self.env.rights, &signal.actor, &signal.thread);
         let (ground, day) = (signal.ground, Day::of(self.now.wall));

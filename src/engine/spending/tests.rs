@@ -35,6 +35,7 @@ impl Bench {
             store,
             world,
             tools,
+            mind: None,
             adapters: Vec::new(),
             queue_max: 2,
             watch: None,

@@ -132,6 +132,8 @@ async fn turns_at_work_go_around_the_threads() {
     const EACH: usize = 8;
     let mut bench = start(&format!("{PLENTY}at_work = 1"), (EACH, 1000));
     bench.say("holds the place", "ann", "show file /x").await;
+    // Only then is there somebody at work whom the others have to wait for.
+    within(bench.hangs.notified()).await;
     for n in 0..NOISY * EACH {
         let noisy = format!("noisy {}", n % NOISY);
         assert!(matches!(bench.say(&noisy, &noisy, "load").await, Admission::Accepted(_)));

@@ -36,9 +36,17 @@ async fn a_ledger_that_cannot_be_read_permits_nothing() {
     let asked = signal("e1", "ann", "link");
     assert!(store.accept(&asked).await.expect("it is stored"));
     assert_eq!(store.commit(&linking(&asked.id)).await.expect("it is stored"), Committed::Done);
-    let tools = Arc::new(Lab { go: Arc::new(Notify::new()) });
-    let parts =
-        Parts { store, world: world(), tools, adapters: Vec::new(), queue_max: 2, watch: None, tell: Box::new(|_| {}) };
+    let tools = Arc::new(Lab::default());
+    let parts = Parts {
+        store,
+        world: world(),
+        tools,
+        mind: None,
+        adapters: Vec::new(),
+        queue_max: 2,
+        watch: None,
+        tell: Box::new(|_| {}),
+    };
     let engine = Engine::new(parts);
     let is_linked = || engine.world.ledger().link(&account()).is_some();
 

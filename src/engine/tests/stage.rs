@@ -183,11 +183,12 @@ impl Play {
         let said = u32::try_from(counts.open + counts.done).expect("a few");
         let (stage, ends) = Stage::new("test", script);
         let go = Arc::new(Notify::new());
-        let tools = Arc::new(Lab { go: Arc::clone(&go) });
+        let tools = Arc::new(Lab { go: Arc::clone(&go), ..Lab::default() });
         let (telling, told) = mpsc::channel(1000);
         let tell = Box::new(move |line: &str| telling.try_send(line.to_owned()).unwrap_or_default());
         let adapters = others.into_iter().chain([stage as Arc<dyn Adapter>]).collect();
-        let engine = Engine::new(Parts { store, world: world(), tools, adapters, queue_max: 10, watch: None, tell });
+        let engine =
+            Engine::new(Parts { store, world: world(), tools, mind: None, adapters, queue_max: 10, watch: None, tell });
         let (running, stop) = (Arc::clone(&engine), CancellationToken::new());
         let stopped = stop.clone();
         let running = tokio::spawn(async move { running.run(stopped).await });

@@ -143,6 +143,8 @@ pub(super) fn world() -> World {
         spokes: Box::new(Vec::new),
         exact: RwLock::new(ExactRoutes::default()),
         rates: Rates::new(&countersign::config::Rates::default(), Box::new(Anybody)),
+        minds: countersign_core::mind::Minds::default(),
+        claims: countersign_core::answer::Claims::default(),
         ledger: RwLock::default(),
     }
 }
@@ -171,6 +173,7 @@ impl Running {
             store: Store::open(&bed.url).await.expect("it opens"),
             world: world(),
             tools: Arc::new(NoTools),
+            mind: None,
             adapters: vec![Arc::new(Terminal { says, seen: seeing.clone() })],
             queue_max: 2,
             watch: Some(Arc::new(Watching(seeing))),

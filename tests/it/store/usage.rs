@@ -150,6 +150,7 @@ async fn cost_of(budgets: Budgets) -> Vec<usize> {
         store: store.clone(),
         world,
         tools: Arc::new(NoTools),
+        mind: None,
         adapters: Vec::new(),
         queue_max: 2,
         watch: None,

@@ -70,6 +70,9 @@ tempfile = \"1\"
 tokio = \"1\"
 ";
 
+const MODEL_FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nhttp-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\n\
+    serde_json = \"1\"\ntokio = \"1\"\n[dev-dependencies]\nreqwest = \"1\"\n";
+
 const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
     shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
@@ -102,6 +105,7 @@ fn sound() -> Vec<(String, String)> {
         ("adapters/matrix/Cargo.toml", MATRIX_MANIFEST),
         ("adapters/telegram/Cargo.toml", TELEGRAM_MANIFEST),
         ("tests/fakes/discord/Cargo.toml", DISCORD_FAKE_MANIFEST),
+        ("tests/fakes/model/Cargo.toml", MODEL_FAKE_MANIFEST),
         ("tests/fakes/synapse/Cargo.toml", SYNAPSE_MANIFEST),
         ("tests/fakes/telegram/Cargo.toml", FAKE_MANIFEST),
         ("src/core/lib.rs", CORE_LIB),

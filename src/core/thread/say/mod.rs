@@ -2,6 +2,7 @@
 //! is written by `answer/`; what is said of plans, their cards, permissions, people, accounts, limits and budgets, and while
 //! work goes on, is in files of their own.
 
+pub(in crate::thread) mod agent;
 pub(in crate::thread) mod budget;
 pub(in crate::thread) mod canned;
 pub(in crate::thread) mod card;
@@ -233,7 +234,7 @@ fn status(turn: &Turn<'_>) -> Vec<Block> {
     if open > 0 {
         fields.push(("open plans".to_owned(), format!("{open}; `approvals` lists them")));
     }
-    fields.push(("model".to_owned(), "none configured".to_owned()));
+    fields.push(("model".to_owned(), agent::models(turn.env.minds)));
     for platform in turn.env.platforms {
         let state = text::one_line(&turn.env.mask.apply(&platform.state), 200);
         fields.push((text::one_line(&platform.name, 40), state));

@@ -1,0 +1,274 @@
+//! What a text claims about the world, and whether what was read bears it out (invariant 11; LOOP-09 to LOOP-14, C-57). A
+//! model's prose is shown only where it does: that something was changed needs the verified change in the same request, a
+//! state needs a reading in it, and every number has to have been read. The words that claim something stand in
+//! `config/claims.toml`, by language.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+/// The words that claim something. Without any of them, numbers are looked at all the same.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    changes: Vec<String>,
+    states: Vec<String>,
+    calls: Vec<String>,
+}
+
+/// The words of one language, in small letters.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    /// That something was changed.
+    #[serde(default)]
+    changes: Vec<String>,
+    /// How something is.
+    #[serde(default)]
+    states: Vec<String>,
+    /// What looks like a call and is none.
+    #[serde(default)]
+    calls: Vec<String>,
+}
+
+/// What was read in a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    has_reading: bool,
+    has_change: bool,
+    numbers: BTreeSet<Number>,
+    /// The links of the question itself. What was read vouches for none.
+    links: BTreeSet<String>,
+}
+
+/// What a text claims and nothing bears out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unfounded {
+    /// That something was changed.
+    Change,
+    /// How something is.
+    State,
+    /// A call that was never made.
+    Call,
+    /// A number that nobody has read.
+    Figure(String),
+    /// A link: a chat's server may follow it by itself, and take along what is written into it.
+    Link,
+}
+
+impl Unfounded {
+    /// The stable name; a label of metrics.
+    pub(crate) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Change => "change",
+            Self::State => "state",
+            Self::Call => "call",
+            Self::Figure(_) => "figure",
+            Self::Link => "link",
+        }
+    }
+}
+
+impl Claims {
+    /// Reads `claims.toml`: a table for each language.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in a sentence.
+    pub fn load(text: &str) -> Result<Self, String> {
+        let languages: BTreeMap<String, Words> = toml::from_str(text).map_err(|error| error.to_string())?;
+        let mut all = Self::default();
+        for (language, words) in languages {
+            let lists =
+                [(&mut all.changes, words.changes), (&mut all.states, words.states), (&mut all.calls, words.calls)];
+            for (all, words) in lists {
+                if let Some(word) = words.iter().find(|word| word.trim().is_empty() || **word != word.to_lowercase()) {
+                    return Err(format!("`{language}`: “{word}” must be in small letters, and not empty"));
+                }
+                all.extend(words);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The first thing that a text claims and nothing bears out.
+    pub(crate) fn unfounded(&self, text: &str, evidence: &Evidence) -> Option<Unfounded> {
+        let lower = text.to_lowercase();
+        let says = |words: &[String]| words.iter().any(|word| lower.contains(word.as_str()));
+        if says(&self.calls) {
+            return Some(Unfounded::Call);
+        }
+        if says(&self.changes) && !evidence.has_change {
+            return Some(Unfounded::Change);
+        }
+        if says(&self.states) && !evidence.has_reading {
+            return Some(Unfounded::State);
+        }
+        if links(text).any(|link| !evidence.links.contains(link)) {
+            return Some(Unfounded::Link);
+        }
+        let unread = claimed(text).find(|number| !evidence.bears(number));
+        unread.map(|number| Unfounded::Figure(number.written))
+    }
+}
+
+impl Evidence {
+    /// The question: what stands in it may be repeated.
+    pub(crate) fn asked(&mut self, question: &str) {
+        self.mentioned(question);
+        self.links.extend(links(question).map(str::to_owned));
+    }
+
+    /// What may be repeated without being a claim: names and facts that are shown to be known.
+    pub(crate) fn mentioned(&mut self, text: &str) {
+        self.numbers.extend(numbers(text));
+    }
+
+    /// A reading of this request, as it was shown.
+    pub(crate) fn read(&mut self, text: &str, items: usize) {
+        self.has_reading = true;
+        self.mentioned(text);
+        self.mentioned(&items.to_string());
+    }
+
+    /// A change of this request that was verified.
+    #[cfg(test)]
+    fn changed(&mut self) {
+        self.has_change = true;
+    }
+
+    /// Whether a number was read, or is one that was read, rounded.
+    fn bears(&self, claimed: &Number) -> bool {
+        self.numbers.iter().any(|read| read.is(claimed))
+    }
+}
+
+/// What a chat would make a link of: with a scheme, or with `www.`.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let edge = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | '<' | '>' | '"' | '`' | '|');
+    let is_link = |word: &&str| word.contains("://") || word.to_lowercase().starts_with("www.");
+    text.split(edge).filter(is_link)
+}
+
+/// A decimal number: its digits without the point, and how many of them stand behind it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Number {
+    digits: u128,
+    behind: u32,
+    written: String,
+}
+
+impl Number {
+    /// One, with at most so many digits that it fits.
+    fn read(written: &str) -> Option<Self> {
+        let (whole, behind) = written.split_once('.').unwrap_or((written, ""));
+        let digits = format!("{whole}{behind}");
+        let behind = u32::try_from(behind.len()).ok()?;
+        Some(Self { digits: digits.parse().ok()?, behind, written: written.to_owned() })
+    }
+
+    /// Whether the other one is this, rounded to as many digits as it has.
+    fn is(&self, other: &Self) -> bool {
+        let Some(dropped) = self.behind.checked_sub(other.behind) else {
+            // More digits than were read are right only where they are zeros.
+            return other.behind.checked_sub(self.behind).and_then(power).and_then(|by| self.digits.checked_mul(by))
+                == Some(other.digits);
+        };
+        let Some(by) = power(dropped) else { return false };
+        let cut = self.digits.checked_div(by).unwrap_or_default();
+        let rest = self.digits.checked_rem(by).unwrap_or_default();
+        let is_up = rest.saturating_mul(2) >= by && by > 1;
+        other.digits == cut || (is_up && other.digits == cut.saturating_add(1))
+    }
+}
+
+fn power(of_ten: u32) -> Option<u128> {
+    10_u128.checked_pow(of_ten)
+}
+
+/// The numbers in a text: digits with at most one point between them. What is glued to a letter is a name's and counts, too:
+/// `md5` is as invented as `5`.
+fn numbers(text: &str) -> impl Iterator<Item = Number> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let from = rest.find(|c: char| c.is_ascii_digit())?;
+        let begun = rest.get(from..)?;
+        let len = length(begun);
+        let written = begun.get(..len)?;
+        rest = begun.get(len..)?;
+        Some(Number::read(written))
+    })
+    .flatten()
+}
+
+/// How long the number is that a text begins with.
+fn length(text: &str) -> usize {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(text);
+    let behind = text.get(whole..).and_then(|rest| rest.strip_prefix('.')).map_or(0, digits);
+    if behind == 0 { whole } else { whole.saturating_add(1).saturating_add(behind) }
+}
+
+/// The numbers that a text claims: not those that only number its lines.
+fn claimed(text: &str) -> impl Iterator<Item = Number> {
+    text.lines().flat_map(|line| {
+        let line = line.trim_start();
+        let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let numbered = after.len() < line.len() && after.starts_with([')', '.']) && after.chars().nth(1) == Some(' ');
+        numbers(if numbered { after } else { line })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims() -> Claims {
+        let text = "[en]\nchanges = [\"i restarted\", \"successfully stopped\"]\nstates = [\"is currently running\"]\n\
+                    calls = [\"<tool_call>\"]\n";
+        Claims::load(text).expect("it is sound")
+    }
+
+    fn found(text: &str, evidence: &Evidence) -> Option<&'static str> {
+        claims().unfounded(text, evidence).map(|unfounded| unfounded.as_str())
+    }
+
+    #[test]
+    fn what_nothing_bears_out_is_found() {
+        let nothing = Evidence::default();
+        let mut read = Evidence::default();
+        read.read("load 41.72, memory 8012 MiB", 3);
+        let mut changed = read.clone();
+        changed.changed();
+        let mut asked = Evidence::default();
+        asked.asked("why is https://shop.example/. slow");
+        let table = [
+            ("I restarted nginx.", &read, Some("change")),
+            ("I restarted nginx.", &changed, None),
+            ("nginx is currently running.", &nothing, Some("state")),
+            ("nginx is currently running.", &read, None),
+            ("<tool_call>x", &changed, Some("call")),
+            ("The load is 41.72.", &read, None),
+            ("The load is about 42, or 41.7.", &read, None),
+            ("The load is 41.", &read, None),
+            ("The load is 40.", &read, Some("figure")),
+            ("The load is 41.8.", &read, Some("figure")),
+            ("There are 3 of them, with 8012.0 MiB.", &read, None),
+            ("The load is 41.72.", &nothing, Some("figure")),
+            ("1. Look at the disk.\n2) Ask again.", &nothing, None),
+            ("I cannot say.", &nothing, None),
+            ("See ![x](https://evil.example/?d=1).", &read, Some("link")),
+            ("See WWW.evil.example", &read, Some("link")),
+            ("See https://shop.example/.", &asked, None),
+        ];
+        for (text, evidence, expected) in table {
+            assert_eq!(found(text, evidence), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_could_never_be_found_is_refused() {
+        assert!(Claims::load("[en]\nstates = [\"Is Up\"]").is_err());
+        assert!(Claims::load("[en]\nstates = [\" \"]").is_err());
+        assert!(Claims::load("[en]\nother = []").is_err());
+    }
+}

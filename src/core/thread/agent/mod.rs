@@ -1,0 +1,404 @@
+//! The loop that a model drives: it is told where things stand, wants calls, and is told what came of them, until it answers
+//! in words. Everything it wants is a proposal that meets the same gates as a procedure's; everything it says is shown only
+//! where this request has borne it out (DESIGN.md section 3, LOOP-*). What a proposal leads to is in `run.rs`, and a change
+//! that is proposed becomes a plan in `draft.rs`, whose card ends the request.
+
+mod reply;
+mod situation;
+
+use crate::answer::{self, Evidence, Unfounded};
+use crate::effect::{Effect, Ending};
+use crate::env::Env;
+use crate::envelope::{Code, Envelope};
+use crate::gate::{Refusal, ToolCall, judge_ask};
+use crate::mind::{Ask, Exchange, Thought, Tier, Unheard};
+use crate::port::{Block, Claim, Mark};
+use crate::proposal::Proposal;
+use crate::signal::{CallId, Mono, Signal};
+use crate::tool::ToolKind;
+use crate::usage::Origin;
+
+use super::draft;
+use super::request::{Driver, Request};
+use super::run::{Proposed, on_success, propose, register};
+use super::spend::{end_for_budget, spend};
+use super::state::Turn;
+use super::{State, say};
+
+use reply::{Reply, Wanted};
+
+/// How many refusals are told to a model before its request ends (SIG-07).
+const REFUSALS_MAX: u32 = 3;
+
+/// How many answers that nobody can make sense of are borne with (VAL-08).
+const GARBLED_MAX: u32 = 2;
+
+/// After how many calls a model is told to come to an end, and told so again (LOOP-19).
+const NUDGE_AT: usize = 12;
+const NUDGE_AGAIN_AT: usize = 18;
+
+const ALONE: &str = "not tried: a change is proposed alone, after everything that it rests on was read";
+const NO_OBJECT: &str = "not tried: the arguments are no JSON object";
+
+/// A request that a model drives.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    /// What the person wrote.
+    words: String,
+    tier: Tier,
+    /// How often a model was asked.
+    asked: u32,
+    /// The question that waits for its answer.
+    waits: Option<u32>,
+    /// What was done so far: the calls of each turn, in the order in which they were wanted.
+    rounds: Vec<Vec<Done>>,
+    /// The calls of this turn.
+    batch: Vec<Slot>,
+    /// What was read.
+    evidence: Evidence,
+    /// The last reading, as people are shown it.
+    shown: Vec<Block>,
+    refused: u32,
+    garbled: u32,
+    /// The last answer made no sense, and it is told so.
+    is_garbled: bool,
+}
+
+/// A call that was wanted, and what came of it.
+#[derive(Clone, Debug)]
+struct Done {
+    exchange: Exchange,
+    /// What is worth keeping of it, in short; empty where nothing is.
+    facts: String,
+}
+
+/// The place of a call in its turn: results keep the order of the calls, however they come in (LOOP-04).
+#[derive(Debug)]
+enum Slot {
+    /// Under way.
+    Waits(CallId, Wanted),
+    /// Over.
+    Over(Done),
+}
+
+impl Agent {
+    fn new(words: &str, tier: Tier, evidence: Evidence) -> Self {
+        Self {
+            words: words.to_owned(),
+            tier,
+            asked: 0,
+            waits: None,
+            rounds: Vec::new(),
+            batch: Vec::new(),
+            evidence,
+            shown: Vec::new(),
+            refused: 0,
+            garbled: 0,
+            is_garbled: false,
+        }
+    }
+
+    /// It said something that makes no sense. The second time the larger model takes over (SPB-03).
+    fn garbled(&mut self, env: &Env<'_>) {
+        self.garbled = self.garbled.saturating_add(1);
+        if self.garbled == GARBLED_MAX {
+            self.tier = env.minds.above(self.tier).unwrap_or(self.tier);
+        }
+    }
+
+    fn calls(&self) -> usize {
+        self.rounds.iter().map(Vec::len).sum()
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.batch.iter().any(|slot| matches!(slot, Slot::Waits(..)))
+    }
+}
+
+/// Begins a request that no route understands, where there is a model to ask; else gives it back.
+pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Option<Request> {
+    let Some(tier) = turn.env.minds.first() else { return Some(request) };
+    let mut evidence = Evidence::default();
+    evidence.asked(words);
+    think(turn, request, Agent::new(words, tier, evidence));
+    None
+}
+
+/// Asks the model what is next.
+fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
+    request.budget.begin_turn();
+    agent.asked = agent.asked.saturating_add(1);
+    let may_call = !is_last_turn(turn, &request);
+    let situation = situation::of(turn, &request, &mut agent, may_call);
+    let (signal, n, tier) = (request.signal.id.clone(), agent.asked, agent.tier);
+    let seed = turn.now.seed;
+    let fence = u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default();
+    match judge_ask(Ask { signal, n, tier, fence, situation }, &turn.ctx(&request)) {
+        Ok(ask) => {
+            let model = turn.env.minds.name(tier);
+            turn.count("agentic_iterations_total", &[("model", model), ("tier", tier.as_str())]);
+            set_deadline(turn, &mut request);
+            agent.waits = Some(n);
+            request.driver = Some(Driver::Agent(Box::new(agent)));
+            turn.state.request = Some(request);
+            turn.effects.push(Effect::Think(Box::new(ask)));
+        }
+        Err(refusal) => {
+            turn.note_refusal(&request, &refusal, None);
+            give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
+        }
+    }
+}
+
+/// The turns are nearly used up: the model has to answer now. Never while a change is not verified (C-06).
+fn is_last_turn(turn: &Turn<'_>, request: &Request) -> bool {
+    request.budget.turns() >= turn.env.limits.turns_max && turn.state.fsm.state() != State::Verifying
+}
+
+fn set_deadline(turn: &mut Turn<'_>, request: &mut Request) {
+    if !std::mem::replace(&mut request.deadline_set, true) {
+        let at = Mono(turn.now.mono.0.saturating_add(turn.env.limits.request_ms_max));
+        turn.effects.push(Effect::Wake { at, signal: request.signal.id.clone() });
+    }
+}
+
+/// A model said something, or did not. What nobody waits for any more was used all the same.
+pub(crate) fn on_thought(turn: &mut Turn<'_>, signal: &Signal, n: u32, heard: Result<Thought, Unheard>) {
+    let usage = heard.as_ref().map_or_else(|unheard| unheard.usage, |thought| thought.usage);
+    let waits = |request: &Request| match &request.driver {
+        Some(Driver::Agent(agent)) => request.signal.id == signal.id && agent.waits == Some(n),
+        Some(Driver::Procedure(_) | Driver::Draft(_) | Driver::Carrying(_)) | None => false,
+    };
+    let Some(mut request) = turn.state.request.take_if(|request| waits(request)) else {
+        turn.count_use(signal, Origin::Model, usage);
+        return;
+    };
+    let Some(Driver::Agent(mut agent)) = request.driver.take() else { return };
+    agent.waits = None;
+    if let Err(why) = spend(turn, &mut request, Origin::Model, usage) {
+        return end_for_budget(turn, request, &why);
+    }
+    match heard {
+        Ok(thought) => match reply::read(&thought) {
+            Reply::Calls(calls) if !is_last_turn(turn, &request) => act(turn, request, *agent, calls),
+            Reply::Says(text) => conclude(turn, request, &agent, &text),
+            Reply::Calls(_) | Reply::Nothing => on_garbled(turn, request, *agent),
+        },
+        Err(unheard) => on_unheard(turn, request, *agent, &unheard),
+    }
+}
+
+/// The larger model is asked, where there is one; else people are told, and what needs no model goes on (invariant 10).
+fn on_unheard(turn: &mut Turn<'_>, request: Request, mut agent: Agent, unheard: &Unheard) {
+    turn.count("model_failures_total", &[("model", turn.env.minds.name(agent.tier)), ("tier", agent.tier.as_str())]);
+    if let Some(above) = turn.env.minds.above(agent.tier) {
+        agent.tier = above;
+        return think(turn, request, agent);
+    }
+    let blocks = say::agent::unheard(&unheard.why, turn.env.mask);
+    give_up(turn, request, &agent, Mark::Failed, blocks);
+}
+
+/// An answer that nobody can make sense of: the model is told so, then the larger one is asked, and then it is over.
+fn on_garbled(turn: &mut Turn<'_>, request: Request, mut agent: Agent) {
+    agent.garbled(&turn.env);
+    agent.is_garbled = true;
+    think_unless_garbled(turn, request, agent);
+}
+
+fn think_unless_garbled(turn: &mut Turn<'_>, request: Request, agent: Agent) {
+    if agent.garbled > GARBLED_MAX {
+        return give_up(turn, request, &agent, Mark::Failed, say::agent::senseless());
+    }
+    think(turn, request, agent);
+}
+
+/// Ends a request that came to nothing: why, and what was read all the same.
+fn give_up(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, mark: Mark, mut blocks: Vec<Block>) {
+    if !agent.shown.is_empty() {
+        blocks.push(say::agent::was_read());
+        blocks.extend(agent.shown.clone());
+    }
+    let claim = claim(&request, agent);
+    turn.say(&mut request, mark, claim, blocks);
+    turn.finish(request, Ending::Answered);
+}
+
+/// What is shown rests on everything that was read for it.
+fn claim(request: &Request, agent: &Agent) -> Claim {
+    let sources = request.sources.clone();
+    if sources.is_empty() || agent.shown.is_empty() {
+        return Claim::Nothing;
+    }
+    Claim::Readings { sources, unverified: None }
+}
+
+/// The model wants these calls: each is judged in order, those that pass run beside each other (LOOP-01 to LOOP-03).
+fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<Wanted>) {
+    let is_alone = calls.len() == 1;
+    for wanted in calls {
+        let kind = turn.env.registry.action(&wanted.tool, &wanted.action).map(|spec| spec.kind);
+        let Some(args) = wanted.args.clone() else {
+            agent.garbled(&turn.env);
+            agent.batch.push(Slot::Over(not_tried(turn, &wanted, NO_OBJECT)));
+            continue;
+        };
+        if kind == Some(ToolKind::Write) && !is_alone {
+            // One change, and nothing beside it: what was read together with it could not have been thought of (C-16).
+            agent.batch.push(Slot::Over(not_tried(turn, &wanted, ALONE)));
+            continue;
+        }
+        let proposal = proposal(&request, &wanted, args);
+        match propose(turn, &mut request, &proposal, Origin::Model) {
+            Proposed::Called => agent.batch.push(under_way(&request, wanted)),
+            Proposed::Known(envelope) => {
+                let done = done(turn, &mut agent, &wanted, None, &envelope);
+                agent.batch.push(Slot::Over(done));
+            }
+            Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired => {
+                return draft::begin(turn, request, proposal, draft::By::Model);
+            }
+            Proposed::Refused(refusal) => {
+                agent.refused = agent.refused.saturating_add(1);
+                agent.batch.push(Slot::Over(refused(turn, &wanted, &refusal)));
+                if agent.refused > REFUSALS_MAX {
+                    return give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
+                }
+            }
+        }
+    }
+    go_on(turn, request, agent);
+}
+
+/// Waits for what is under way, else asks again.
+fn go_on(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
+    if agent.is_waiting() {
+        request.driver = Some(Driver::Agent(Box::new(agent)));
+        turn.state.request = Some(request);
+        return;
+    }
+    let round = std::mem::take(&mut agent.batch).into_iter().filter_map(|slot| match slot {
+        Slot::Over(done) => Some(done),
+        Slot::Waits(..) => None,
+    });
+    agent.rounds.push(round.collect());
+    think_unless_garbled(turn, request, agent);
+}
+
+/// What was called last is the call that is waited for.
+fn under_way(request: &Request, wanted: Wanted) -> Slot {
+    let id = CallId::new(format!("{}.{}", request.turn, request.next_call));
+    Slot::Waits(id, wanted)
+}
+
+/// A person is behind it, and the words are theirs: what a model gives as its reason is nothing that anybody should decide by.
+fn proposal(request: &Request, wanted: &Wanted, args: serde_json::Map<String, serde_json::Value>) -> Proposal {
+    let by = crate::text::one_line(&request.signal.actor.display, 64);
+    let because = format!("a model proposes it for {by}, who wrote: {}", request.signal.payload.words());
+    let (tool, action, target) = (wanted.tool.clone(), wanted.action.clone(), wanted.target.clone());
+    Proposal { tool, action, target, args, because }
+}
+
+/// A tool answered.
+pub(super) fn on_answer(
+    turn: &mut Turn<'_>,
+    mut request: Request,
+    mut agent: Agent,
+    call: &ToolCall,
+    envelope: &Envelope,
+) {
+    let at = agent.batch.iter().position(|slot| matches!(slot, Slot::Waits(id, _) if *id == call.id));
+    let Some(Slot::Waits(_, wanted)) = at.map(|at| agent.batch.remove(at)) else {
+        return go_on(turn, request, agent);
+    };
+    match &envelope.error {
+        Some(failure) => {
+            if failure.blocked {
+                turn.note_spoke_refusal(&mut request, failure);
+            }
+            if let (Code::NotFound, Some(target)) = (failure.code, &call.target) {
+                turn.state.resolved.lose(target);
+                turn.state.knowledge.forget(target);
+            }
+        }
+        None => {
+            let found = register(turn, Some(call), envelope);
+            on_success(turn, &mut request, call, envelope, &found);
+        }
+    }
+    let done = done(turn, &mut agent, &wanted, Some(call), envelope);
+    agent.batch.insert(at.unwrap_or_default(), Slot::Over(done));
+    go_on(turn, request, agent);
+}
+
+/// The model's last word: shown where everything in it was borne out; else what was read is (C-19, C-57).
+fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str) {
+    let decides = turn.state.desk.open().iter().any(|filed| text.contains(filed.id().as_str()));
+    let unfounded = turn.env.claims.unfounded(text, &agent.evidence).filter(|_| !decides);
+    if unfounded.is_none() && !decides {
+        let blocks = vec![Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let sources = request.sources.clone();
+        let claim = if sources.is_empty() { Claim::Nothing } else { Claim::Readings { sources, unverified: None } };
+        turn.say(&mut request, Mark::Plain, claim, blocks);
+        turn.finish(request, Ending::Answered);
+        return;
+    }
+    let kind = unfounded.as_ref().map_or("decision", Unfounded::as_str);
+    let model = turn.env.minds.name(agent.tier);
+    turn.count("phantom_detected_total", &[("model", model), ("tier", agent.tier.as_str()), ("claim", kind)]);
+    let blocks = say::agent::withheld(unfounded.as_ref(), !agent.shown.is_empty());
+    give_up(turn, request, agent, Mark::Plain, blocks);
+}
+
+fn exchange(turn: &Turn<'_>, wanted: &Wanted, result: String, ok: bool) -> Exchange {
+    let masked = |text: &str| crate::text::one_line(&turn.env.mask.apply(text), situation::ARGS_CHARS_MAX);
+    let args = wanted.args.clone().map(|args| serde_json::Value::Object(args).to_string()).unwrap_or_default();
+    let target = wanted.target.as_deref().map(masked);
+    Exchange { call: masked(&wanted.name()), target, args: masked(&args), result, ok }
+}
+
+fn not_tried(turn: &Turn<'_>, wanted: &Wanted, why: &str) -> Done {
+    Done { exchange: exchange(turn, wanted, why.to_owned(), false), facts: String::new() }
+}
+
+/// A refusal goes back as data: which gate, why, how to recover (REJ-01).
+fn refused(turn: &Turn<'_>, wanted: &Wanted, refusal: &Refusal) -> Done {
+    let hint = refusal.details.recovery_hint.as_deref().unwrap_or_default();
+    let rewrite = refusal.details.suggested_rewrite.as_deref();
+    let rewrite = rewrite.map(|rewrite| format!(" Allowed instead: {rewrite}")).unwrap_or_default();
+    let result = format!("refused by {}: {}: {}. {hint}{rewrite}", refusal.gate, refusal.code, refusal.message);
+    let result = crate::text::cut(&turn.env.mask.apply(&result), situation::RESULT_CHARS_MAX);
+    Done { exchange: exchange(turn, wanted, result, false), facts: String::new() }
+}
+
+/// What came of a call, as people would be shown it: that is shorter than data, and has the units in it.
+fn done(turn: &Turn<'_>, agent: &mut Agent, wanted: &Wanted, call: Option<&ToolCall>, envelope: &Envelope) -> Done {
+    let spec = turn.env.registry.action(&wanted.tool, &wanted.action);
+    let (Some(call), Some(spec)) = (call, spec) else {
+        let result = "nothing of that kind is there; it was looked for in this request already".to_owned();
+        return Done { exchange: exchange(turn, wanted, result, true), facts: String::new() };
+    };
+    let (result, blocks) = if call.kind == ToolKind::Resolve && envelope.ok {
+        (situation::found(envelope, turn.env.mask), Vec::new())
+    } else {
+        let blocks = answer::show(&spec.show, &call.args, envelope, turn.env.mask);
+        (answer::plain(&blocks), blocks)
+    };
+    if envelope.ok {
+        agent.evidence.read(&result, situation::items(envelope));
+        if !blocks.is_empty() {
+            agent.shown = blocks;
+        }
+    }
+    let facts = answer::facts(&spec.facts, envelope, turn.env.mask);
+    let facts = facts.into_iter().map(|(attr, value)| format!("{attr}: {value}")).collect::<Vec<_>>().join("; ");
+    let result = crate::text::cut(&result, situation::RESULT_CHARS_MAX);
+    Done { exchange: exchange(turn, wanted, result, envelope.ok), facts }
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+#[path = "injection_tests.rs"]
+mod injections;

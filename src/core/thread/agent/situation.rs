@@ -1,0 +1,256 @@
+//! What a model is told: what was asked, what it may call, what is known to be there, what was learnt, and what it did so
+//! far. Masked, and never more than a hard cap, whatever a thread has seen: what is old is told in short, and then not at
+//! all (LOOP-16 to LOOP-18, RAG-02, RAG-06, RAG-07).
+
+use serde_json::Value;
+
+use crate::env::Env;
+use crate::envelope::Envelope;
+use crate::mind::{Exchange, Offer, OfferedArg, Situation};
+use crate::port::Right;
+use crate::resource::Resource;
+use crate::route::Does;
+use crate::secrets::Mask;
+use crate::text;
+use crate::thread::State;
+use crate::thread::prefetch::may_see;
+use crate::thread::request::Request;
+use crate::thread::state::Turn;
+use crate::tool::{ActionSpec, ArgKind, ToolKind};
+
+use super::{Agent, Done, NUDGE_AGAIN_AT, NUDGE_AT};
+
+/// How many calls are offered (RAG-02).
+const OFFERS_MAX: usize = 8;
+
+/// The most characters of everything together: 4,000 tokens, at three and a half characters each.
+pub(super) const CHARS_MAX: usize = 14_000;
+
+/// The most characters of what a person wrote.
+const QUESTION_CHARS_MAX: usize = 2_000;
+
+/// The most characters of what one call came to.
+pub(super) const RESULT_CHARS_MAX: usize = 3_000;
+
+/// The most characters of a call's arguments, told again.
+pub(super) const ARGS_CHARS_MAX: usize = 300;
+
+/// The most characters of the list of what is there.
+const TARGETS_CHARS_MAX: usize = 2_000;
+
+/// How many turns are told whole (LOOP-16).
+const WHOLE_TURNS: usize = 2;
+
+/// What is not longer is never shortened (LOOP-17).
+const SHORT_CHARS: usize = 300;
+
+/// What is left of a result of which nothing was learnt (LOOP-18).
+const CUT_CHARS: usize = 200;
+
+const ANSWER_NOW: &str = "Answer now, in words, with what you know. Nothing can be called any more.";
+const COME_TO_AN_END: &str =
+    "You have made many calls. Answer with what you know, unless one more call is really needed.";
+const END_NOW: &str = "You have made too many calls. Answer now.";
+const GARBLED: &str = "Your last answer was neither a call nor words. Make one call, or answer in words.";
+
+/// Everything that the model is told now.
+pub(super) fn of(turn: &Turn<'_>, request: &Request, agent: &mut Agent, may_call: bool) -> Situation {
+    let question = text::cut(&turn.env.mask.apply(&agent.words), QUESTION_CHARS_MAX);
+    let targets = targets(turn, request);
+    let known: Vec<String> = turn.state.knowledge.lines().collect();
+    targets.iter().chain(&known).for_each(|line| agent.evidence.mentioned(line));
+    let offers = if may_call { offers(turn, request, &question) } else { Vec::new() };
+    let notes = notes(agent, may_call);
+    let unverified = turn.state.fsm.open_write().map(|open| open.target.to_string());
+    let state = turn.state.fsm.state();
+    let exchanges = Vec::new();
+    let mut situation = Situation { question, state, unverified, offers, targets, known, exchanges, notes };
+    let room = CHARS_MAX.saturating_sub(chars(&situation));
+    situation.exchanges = exchanges_within(&agent.rounds, room);
+    situation
+}
+
+fn notes(agent: &mut Agent, may_call: bool) -> Vec<&'static str> {
+    let calls = agent.calls();
+    let is_garbled = std::mem::take(&mut agent.is_garbled);
+    let nudge = match (may_call, calls) {
+        (false, _) => Some(ANSWER_NOW),
+        (true, NUDGE_AGAIN_AT..) => Some(END_NOW),
+        (true, NUDGE_AT..) => Some(COME_TO_AN_END),
+        (true, _) => None,
+    };
+    is_garbled.then_some(GARBLED).into_iter().chain(nudge).collect()
+}
+
+/// What is there, as far as whoever asks may see it.
+fn targets(turn: &Turn<'_>, request: &Request) -> Vec<String> {
+    let asker = request.signal.asker();
+    let seen = turn.state.resolved.iter().filter(|resource| may_see(turn.env.rights, &asker, resource));
+    let mut left = TARGETS_CHARS_MAX;
+    seen.map(|resource| line(resource, turn.env.mask))
+        .take_while(|line| {
+            let chars = line.chars().count();
+            let fits = chars <= left;
+            left = left.saturating_sub(chars);
+            fits
+        })
+        .collect()
+}
+
+fn line(resource: &Resource, mask: &Mask) -> String {
+    let id = text::one_line(resource.id.as_str(), 200);
+    let about = format!("{} {}", resource.name, resource.about);
+    format!("{id}  {}", text::one_line(&mask.apply(&about), 120))
+}
+
+/// What a discovery found, a line each.
+pub(super) fn found(envelope: &Envelope, mask: &Mask) -> String {
+    let listed = envelope.data.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let found = listed.iter().filter_map(|one| serde_json::from_value::<Resource>(one.clone()).ok());
+    let lines: Vec<String> = found.map(|resource| line(&resource, mask)).collect();
+    if lines.is_empty() { "nothing was found".to_owned() } else { lines.join("\n") }
+}
+
+/// How long the longest list in an answer is: a number that may be said of it.
+pub(super) fn items(envelope: &Envelope) -> usize {
+    let lists = envelope.data.as_object().into_iter().flat_map(|data| data.values()).filter_map(Value::as_array);
+    lists.map(Vec::len).max().unwrap_or_default()
+}
+
+/// The calls that fit the question best, of those that whoever asks may make; each with what finds its target, and where a
+/// change is not verified what verifies it.
+fn offers(turn: &Turn<'_>, request: &Request, question: &str) -> Vec<Offer> {
+    let mut ranked = ranked(&turn.env, question);
+    let asker = request.signal.asker();
+    let may = |name: &str, kind: ToolKind| {
+        let right = Right::Request { kind, tool: Some(name.to_owned()), on: None, labels: Vec::new() };
+        turn.env.rights.may(&asker, &right)
+    };
+    ranked.retain(|(_, name, spec)| {
+        let is_blocked = spec.kind == ToolKind::Write && turn.state.fsm.state() == State::Verifying;
+        !is_blocked && may(name, spec.kind)
+    });
+    let mut chosen: Vec<String> = Vec::new();
+    let verify = turn.state.fsm.open_write().and_then(|open| turn.env.registry.named(&open.call));
+    let verify = verify.and_then(|(_, _, spec)| spec.change.as_ref()).map(|change| change.verify.clone());
+    chosen.extend(verify);
+    let most = OFFERS_MAX.saturating_add(chosen.len());
+    for (_, name, spec) in ranked {
+        let needed: Vec<String> =
+            spec.resolve.iter().cloned().chain([name]).filter(|name| !chosen.contains(name)).collect();
+        if chosen.len().saturating_add(needed.len()) <= most {
+            chosen.extend(needed);
+        }
+    }
+    chosen.iter().filter_map(|name| offer(&turn.env, name)).collect()
+}
+
+/// Every action, the likeliest first: by what it says of itself, and by the questions that are known to lead to it.
+fn ranked<'a>(env: &Env<'a>, question: &str) -> Vec<(u16, String, &'a ActionSpec)> {
+    let question = question.to_lowercase();
+    let alike = |text: &str| env.similarity.alike(&question, &text.to_lowercase());
+    let examples = |tool: &str, action: &str| {
+        let leads = env.intents.iter().filter(|intent| match &intent.does {
+            Does::Call { tool: to, action: by } => to.as_str() == tool && by.as_str() == action,
+            Does::Own(_) | Does::Reply(_) => false,
+        });
+        leads.flat_map(|intent| &intent.examples).map(|example| alike(example)).max().unwrap_or_default()
+    };
+    let actions = env.registry.tools().flat_map(|tool| {
+        tool.actions.iter().map(|(action, spec)| {
+            let name = format!("{}.{action}", tool.name);
+            let words = format!("{} {} {}", tool.name.replace('_', " "), action, spec.about);
+            (alike(&words).max(examples(&tool.name, action)), name, spec)
+        })
+    });
+    let mut ranked: Vec<_> = actions.collect();
+    ranked.sort_by(|(a, x, _), (b, y, _)| b.cmp(a).then_with(|| x.cmp(y)));
+    ranked
+}
+
+fn offer(env: &Env<'_>, name: &str) -> Option<Offer> {
+    let (_, _, spec) = env.registry.named(name)?;
+    let args = spec.args.iter().map(|(name, arg)| OfferedArg {
+        name: name.clone(),
+        about: arg.about.clone(),
+        kind: match arg.kind {
+            ArgKind::Integer => "integer",
+            ArgKind::Boolean => "boolean",
+            ArgKind::Choice
+            | ArgKind::Path
+            | ArgKind::Text
+            | ArgKind::Destination
+            | ArgKind::Command
+            | ArgKind::Content => "string",
+        },
+        choices: arg.choices.clone(),
+        required: arg.required,
+    });
+    let args = args.collect();
+    Some(Offer { name: name.to_owned(), about: spec.about.clone(), target: spec.target.clone(), args })
+}
+
+/// What was done, within so many characters: the last turns whole, what is older in short, and of that the newest.
+fn exchanges_within(rounds: &[Vec<Done>], room: usize) -> Vec<Exchange> {
+    let whole_from = rounds.len().saturating_sub(WHOLE_TURNS);
+    let told = rounds.iter().enumerate().flat_map(|(at, round)| {
+        round.iter().map(move |done| if at < whole_from { in_short(done) } else { done.exchange.clone() })
+    });
+    let mut left = room;
+    let mut newest: Vec<Exchange> = told
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .map_while(|exchange| {
+            let exchange = cut_to(exchange, left)?;
+            left = left.saturating_sub(chars_of(&exchange));
+            Some(exchange)
+        })
+        .collect();
+    newest.reverse();
+    newest
+}
+
+fn in_short(done: &Done) -> Exchange {
+    let Done { exchange, facts } = done;
+    if exchange.result.chars().count() <= SHORT_CHARS {
+        return exchange.clone();
+    }
+    let result = if facts.is_empty() {
+        format!("{} [truncated]", text::cut(&exchange.result, CUT_CHARS))
+    } else {
+        facts.clone()
+    };
+    Exchange { result, ..exchange.clone() }
+}
+
+/// An exchange that fits; none where not even its beginning does.
+fn cut_to(exchange: Exchange, room: usize) -> Option<Exchange> {
+    let over = chars_of(&exchange).saturating_sub(room);
+    if over == 0 {
+        return Some(exchange);
+    }
+    let kept = exchange.result.chars().count().checked_sub(over.saturating_add(CUT_CHARS))?;
+    Some(Exchange { result: format!("{} [truncated]", text::cut(&exchange.result, kept)), ..exchange })
+}
+
+fn chars_of(exchange: &Exchange) -> usize {
+    let target = exchange.target.as_deref().unwrap_or_default();
+    [exchange.call.as_str(), target, &exchange.args, &exchange.result].iter().map(|text| text.chars().count()).sum()
+}
+
+/// How much of it there is.
+pub(super) fn chars(situation: &Situation) -> usize {
+    let offered = situation.offers.iter().map(|offer| {
+        let args = offer.args.iter().map(|arg| {
+            let choices: usize = arg.choices.iter().map(|choice| choice.chars().count()).sum();
+            arg.name.chars().count().saturating_add(arg.about.chars().count()).saturating_add(choices)
+        });
+        offer.name.chars().count().saturating_add(offer.about.chars().count()).saturating_add(args.sum())
+    });
+    let lines = situation.targets.iter().chain(&situation.known).map(|line| line.chars().count());
+    let notes = situation.notes.iter().map(|note| note.chars().count());
+    let told = situation.exchanges.iter().map(chars_of);
+    let question = std::iter::once(situation.question.chars().count());
+    offered.chain(lines).chain(notes).chain(told).chain(question).sum()
+}

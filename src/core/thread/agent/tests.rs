@@ -1,0 +1,255 @@
+//! One thread with a scripted model: what it is told, what it may do, and what of its words is shown.
+
+use crate::answer::Claims;
+use crate::mind::{Ask, RawCall, Thought};
+use crate::testkit::{Told, World};
+use crate::usage::Usage;
+
+use super::situation::{CHARS_MAX, chars};
+
+pub(super) fn says(text: &str) -> Thought {
+    Thought { text: text.to_owned(), ..Thought::default() }
+}
+
+pub(super) fn calls(calls: &[(&str, &str)]) -> Thought {
+    let calls =
+        calls.iter().map(|(name, arguments)| RawCall { name: (*name).to_owned(), arguments: (*arguments).to_owned() });
+    Thought { calls: calls.collect(), ..Thought::default() }
+}
+
+const FIND: (&str, &str) = ("lab_find__service", r#"{"query":"nginx"}"#);
+const STATUS: (&str, &str) = ("lab_read__status", r#"{"target":"service:web-1:nginx"}"#);
+const RESTART: (&str, &str) = ("lab_control__restart", r#"{"target":"service:web-1:nginx"}"#);
+
+/// A question that no route knows.
+const QUESTION: &str = "why do customers complain about the shop";
+
+pub(super) fn world(thoughts: Vec<Thought>) -> World {
+    let mut world = World::with_fleet();
+    world.minds.smart = Some("big".to_owned());
+    world.thoughts = thoughts.into();
+    world.claims = Claims::load(include_str!("../../../../config/claims.toml")).expect("the shipped words are sound");
+    world
+}
+
+fn asked(thoughts: Vec<Thought>) -> Told {
+    world(thoughts).say(QUESTION)
+}
+
+fn results(ask: &Ask) -> Vec<&str> {
+    ask.situation.exchanges.iter().map(|exchange| exchange.result.as_str()).collect()
+}
+
+#[test]
+fn a_model_finds_reads_and_answers_with_what_it_rests_on() {
+    let told = asked(vec![calls(&[FIND]), calls(&[STATUS]), says("nginx is running, so look elsewhere.")]);
+    insta::assert_snapshot!(told.said, @"nginx is running, so look elsewhere.");
+    let made: Vec<String> = told.calls.iter().map(crate::gate::ToolCall::name).collect();
+    assert_eq!(made, ["lab_find.service", "lab_read.status"]);
+    let last = told.asks.last().expect("it was asked");
+    insta::assert_snapshot!(results(last).join("\n"), @r"
+    service:web-1:nginx  nginx 
+    nginx is running.
+    ");
+    assert!(last.situation.targets.iter().any(|line| line.starts_with("service:web-1:nginx  ")), "{last:?}");
+}
+
+#[test]
+fn what_nothing_bears_out_is_not_shown() {
+    let table = [
+        vec![says("I restarted nginx for you.")],
+        vec![says("nginx is currently running.")],
+        vec![says("<tool_call>{}")],
+        vec![calls(&[FIND]), calls(&[STATUS]), says("nginx is running since 4711 days.")],
+        vec![calls(&[FIND]), calls(&[STATUS]), says("I have restarted nginx.")],
+    ];
+    let said: Vec<String> = table.into_iter().map(|thoughts| asked(thoughts).said).collect();
+    insta::assert_snapshot!(said.join("\n"), @r"
+    What the model wrote is not shown: it says that something was changed, and nothing was. The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. Ask again, or type `help` for set commands.
+
+    What the model wrote is not shown: it says how something is, and nothing was looked at. The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. Ask again, or type `help` for set commands.
+
+    What the model wrote is not shown: it looks like a call, and none was made. The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. Ask again, or type `help` for set commands.
+
+    What the model wrote is not shown: the number 4711 in it was never read.
+    This was read last:
+    nginx is running.
+
+    What the model wrote is not shown: it says that something was changed, and nothing was.
+    This was read last:
+    nginx is running.
+    ");
+    let counted = asked(vec![says("I restarted nginx for you.")]).counted;
+    assert!(counted.iter().any(|count| count.starts_with("phantom_detected_total")), "{counted:?}");
+}
+
+/// SEC-05, C-42: what a model proposes is asked for, whatever was allowed beforehand; and nothing is done without that.
+#[test]
+fn a_change_that_a_model_proposes_waits_for_its_countersignature() {
+    let mut world = world(vec![calls(&[FIND]), calls(&[STATUS]), calls(&[RESTART])]);
+    let told = world.say(QUESTION);
+    insta::assert_snapshot!(told.said, @r"
+    ? Countersign this? restart nginx
+    Does: lab_control.restart
+    To: service:web-1:nginx
+    Only while: run 1
+    Then expects: state running, another run
+    Risk: medium
+    Careful: proposed after reading text that nobody vouches for
+    Why: a model proposes it for ann, who wrote: why do customers complain about the shop
+    Until: 2023-11-14 22:28:20 UTC
+    Plan: 00000000000000000000000000000007 (2f8e5c5a1758)
+    Somebody else has to countersign it.
+    [Approve, Deny]
+    ");
+    assert!(told.calls.iter().all(|call| call.action != "restart"), "{:?}", told.calls);
+    let filed = world.files.rows.values().next().expect("a plan is filed");
+    assert!(filed.frozen.plan().tainted);
+    assert_eq!(filed.frozen.plan().requester.id.as_str(), "ann");
+    assert!(!world.state.is_busy());
+}
+
+/// C-16: one change and nothing beside it.
+#[test]
+fn a_change_is_proposed_alone() {
+    let told =
+        asked(vec![calls(&[FIND]), calls(&[RESTART, RESTART]), calls(&[STATUS, RESTART]), says("I cannot say.")]);
+    let last = told.asks.last().expect("it was asked");
+    insta::assert_snapshot!(results(last).join("\n"), @r"
+    service:web-1:nginx  nginx 
+    not tried: a change is proposed alone, after everything that it rests on was read
+    not tried: a change is proposed alone, after everything that it rests on was read
+    nginx is running.
+    not tried: a change is proposed alone, after everything that it rests on was read
+    ");
+    assert_eq!(told.said.trim(), "I cannot say.");
+}
+
+/// SIG-07, REJ-01: a refusal goes back as data; the fourth ends the request with the name of the gate.
+#[test]
+fn a_refusal_is_told_to_the_model_and_the_fourth_to_people() {
+    let secret = ("lab_read__file", r#"{"target":"host:web-1","path":"/etc/shadow"}"#);
+    let find = ("lab_find__host", r#"{"query":"web-1"}"#);
+    let told = asked(vec![calls(&[find]), calls(&[secret]), calls(&[secret]), calls(&[secret]), calls(&[secret])]);
+    let last = told.asks.last().expect("it was asked");
+    insta::assert_snapshot!(results(last).join("\n"), @r"
+    host:web-1  web-1 
+    refused by secrets: POLICY_BLOCKED: that is a place for secrets (password hashes); it is never read or written from a chat. 
+    refused by secrets: POLICY_BLOCKED: that is a place for secrets (password hashes); it is never read or written from a chat. 
+    refused by secrets: POLICY_BLOCKED: that is a place for secrets (password hashes); it is never read or written from a chat.
+    ");
+    insta::assert_snapshot!(told.said, @r"
+    refused: `lab_read.file` was already called 3 times with the same arguments.
+    (LOOP_DETECTED, gate `repetition`)
+    ");
+    assert_eq!(told.calls.len(), 1, "only the host was looked for");
+}
+
+/// FM-9, FM-10: what nobody can make sense of is borne with twice, the second time by the larger model.
+#[test]
+fn what_makes_no_sense_is_asked_again_and_then_of_the_larger_model() {
+    let garbled = || vec![says(""), calls(&[("lab_find__service", "nginx")]), says("<think>")];
+    let mut world = world(garbled());
+    world.minds.fast = Some("small".to_owned());
+    let told = world.say(QUESTION);
+    let tiers: Vec<&str> = told.asks.iter().map(|ask| ask.tier.as_str()).collect();
+    assert_eq!(tiers, ["fast", "fast", "smart"]);
+    insta::assert_snapshot!(told.said, @"failed: I could not make sense of what the model answered. Ask again in other words, or type `help` for set commands.");
+    let invented = asked(vec![calls(&[("k8s_delete_everything", "{}")]), says("I cannot say.")]);
+    insta::assert_snapshot!(results(invented.asks.last().expect("it was asked")).join("\n"), @"refused by schema: NOT_FOUND: there is no tool for `k8s_delete_everything.`.");
+    assert_eq!(invented.said.trim(), "I cannot say.");
+}
+
+/// Invariant 10: the larger model, and where nobody answers a sentence; what needs no model goes on.
+#[test]
+fn where_no_model_answers_that_is_said() {
+    let mut world = world(Vec::new());
+    world.minds.fast = Some("small".to_owned());
+    let told = world.say(QUESTION);
+    assert_eq!(told.asks.iter().map(|ask| ask.tier.as_str()).collect::<Vec<_>>(), ["fast", "smart"]);
+    insta::assert_snapshot!(told.said, @"failed: I do not know a set command for that, and the model did not answer: it cannot be reached. Set commands, approvals and rules need no model; `help` lists them.");
+    assert!(world.say("status of nginx").said.contains("nginx is running."));
+}
+
+/// LOOP-04: whatever comes in first.
+#[test]
+fn results_keep_the_order_in_which_they_were_wanted() {
+    let both =
+        calls(&[("lab_find__service", r#"{"query":"nginx"}"#), ("lab_find__service", r#"{"query":"postgres"}"#)]);
+    // The world answers the last call first.
+    let told = asked(vec![both, says("I cannot say.")]);
+    let made: Vec<String> = told.calls.iter().map(|call| call.args["query"].to_string()).collect();
+    assert_eq!(made, ["\"nginx\"", "\"postgres\""]);
+    let last = told.asks.last().expect("it was asked");
+    insta::assert_snapshot!(results(last).join("\n"), @r"
+    service:web-1:nginx  nginx 
+    service:web-1:postgres  postgres
+    ");
+}
+
+/// LOOP-08, LOOP-19, LOOP-20: it is told to come to an end, the same call is refused, and in the last turn it may only answer.
+#[test]
+fn a_model_that_never_ends_is_made_to() {
+    let find = |n: usize| calls(&[("lab_find__service", &format!(r#"{{"query":"x{n}"}}"#) as &str)]);
+    let told = asked((0..30).map(find).collect());
+    let notes: Vec<usize> = told.asks.iter().map(|ask| ask.situation.notes.len()).collect();
+    assert_eq!(told.asks.len(), 20);
+    assert_eq!(notes.iter().position(|notes| *notes > 0), Some(12));
+    let last = told.asks.last().expect("it was asked");
+    assert!(last.situation.offers.is_empty(), "{last:?}");
+    assert_eq!(last.situation.notes, ["Answer now, in words, with what you know. Nothing can be called any more."]);
+    insta::assert_snapshot!(told.said, @r"
+    refused: The 20 turns of this request are used up.
+    (BUDGET_EXCEEDED, gate `allowance`)
+    ");
+    let same = asked(vec![calls(&[FIND]), calls(&[FIND]), calls(&[FIND]), calls(&[FIND]), says("I cannot say.")]);
+    let last = same.asks.last().expect("it was asked");
+    assert!(results(last).last().is_some_and(|result| result.contains("LOOP_DETECTED")), "{last:?}");
+}
+
+/// FM-18: whatever a thread has seen.
+#[test]
+fn what_a_model_is_told_never_grows_beyond_the_cap() {
+    let mut world = world(Vec::new());
+    let name = (0..40).map(|n| format!("q{n} ")).collect::<Vec<_>>().concat();
+    let found = (0..60).map(|n| crate::testkit::resource(&format!("service:web-1:s{n}"), &name));
+    world.script.resources.extend(found);
+    let find = |n: usize| ("lab_find__service", format!(r#"{{"query":"q{n} "}}"#));
+    let turn = |n: usize| {
+        let wanted: Vec<_> = (0..8).map(|of| find((n * 8 + of) % 40)).collect();
+        let wanted: Vec<(&str, &str)> = wanted.iter().map(|(name, args)| (*name, args.as_str())).collect();
+        calls(&wanted)
+    };
+    world.thoughts = (0..5).map(turn).collect();
+    let told = world.say(&format!("{QUESTION} {}", "y".repeat(5_000)));
+    let sizes: Vec<usize> = told.asks.iter().map(|ask| chars(&ask.situation)).collect();
+    assert!(sizes.iter().all(|size| *size <= CHARS_MAX), "{sizes:?}");
+    assert!(sizes.iter().any(|size| *size > CHARS_MAX - 1_000), "nothing was left out: {sizes:?}");
+    let last = told.asks.last().expect("it was asked");
+    assert_eq!(last.situation.exchanges.last().expect("the newest is told").args, r#"{"query":"q39 "}"#);
+}
+
+#[test]
+fn what_a_model_says_too_late_was_used_all_the_same() {
+    let mut world = world(Vec::new());
+    world.say("load");
+    let usage = Usage { tokens_in: 7, tokens_out: 1, cost_micros: 0 };
+    let heard = Box::new(Ok(Thought { text: "I cannot say.".to_owned(), calls: Vec::new(), usage }));
+    let signal = Box::new(crate::testkit::signal("s9", "ann", "whatever"));
+    let mut told = Told::default();
+    let calls = world.input(crate::effect::Input::Thought { signal, n: 1, heard }, &mut told);
+    assert!(calls.is_empty() && told.said.is_empty());
+    assert!(told.effects.iter().any(|effect| effect.contains("tokens_in: 7")), "{:?}", told.effects);
+}
+
+/// AC-24: nobody is talked into a decision by a model that has seen its id.
+#[test]
+fn words_that_name_a_waiting_plan_are_not_shown() {
+    let mut world = world(Vec::new());
+    world.say("restart nginx");
+    let plan = world.files.rows.keys().next().expect("a plan is filed").to_string();
+    world.thoughts = vec![says(&format!("All is well. Type approve {plan} to go on."))].into();
+    let told = world.say(QUESTION);
+    assert!(!told.said.contains("approve"), "{}", told.said);
+    insta::assert_snapshot!(told.said, @"What the model wrote is not shown: it talks people into deciding a plan.");
+}

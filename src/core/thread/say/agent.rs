@@ -1,0 +1,59 @@
+//! What the bot says where a model drives a request and its answer cannot be shown.
+
+use crate::answer::Unfounded;
+use crate::mind::{Minds, Tier};
+use crate::port::Block;
+use crate::secrets::Mask;
+use crate::text;
+
+use super::{line, sentence};
+
+/// Which models there are.
+pub(in crate::thread) fn models(minds: &Minds) -> String {
+    let named = |tier: Tier, name: &Option<String>| {
+        name.as_ref().map(|name| format!("{} {}", tier.as_str(), text::one_line(name, 60)))
+    };
+    let all = [named(Tier::Fast, &minds.fast), named(Tier::Smart, &minds.smart)];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    if all.is_empty() { "none configured".to_owned() } else { all.join(", ") }
+}
+
+/// Nobody answered.
+pub(in crate::thread) fn unheard(why: &str, mask: &Mask) -> Vec<Block> {
+    let why = text::defuse_mentions(&text::one_line(&mask.apply(why), 200));
+    sentence(format!(
+        "I do not know a set command for that, and the model did not answer: {why}. Set commands, approvals and rules need \
+         no model; `help` lists them."
+    ))
+}
+
+/// What the model answered was neither words nor a call.
+pub(in crate::thread) fn senseless() -> Vec<Block> {
+    sentence(
+        "I could not make sense of what the model answered. Ask again in other words, or type `help` for set commands.",
+    )
+}
+
+/// What stands over a reading that is shown instead of an answer.
+pub(in crate::thread) fn was_read() -> Block {
+    line("This was read last:".to_owned())
+}
+
+/// What a model wrote is not shown. Where nothing was read, the three likeliest causes are said (LOOP-15).
+pub(in crate::thread) fn withheld(unfounded: Option<&Unfounded>, has_reading: bool) -> Vec<Block> {
+    let what = match unfounded {
+        Some(Unfounded::Change) => "it says that something was changed, and nothing was".to_owned(),
+        Some(Unfounded::State) => "it says how something is, and nothing was looked at".to_owned(),
+        Some(Unfounded::Call) => "it looks like a call, and none was made".to_owned(),
+        Some(Unfounded::Figure(figure)) => {
+            format!("the number {} in it was never read", text::one_line(figure, 40))
+        }
+        Some(Unfounded::Link) => "it holds a link, which could carry what was read to somebody else".to_owned(),
+        None => "it talks people into deciding a plan".to_owned(),
+    };
+    let causes = "The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. \
+                  Ask again, or type `help` for set commands.";
+    let is_said = has_reading || matches!(unfounded, None | Some(Unfounded::Link));
+    let rest = if is_said { String::new() } else { format!(" {causes}") };
+    sentence(format!("What the model wrote is not shown: {what}.{rest}"))
+}

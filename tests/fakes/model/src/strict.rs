@@ -1,0 +1,47 @@
+//! What a question must look like to be answered: what `OpenAI`'s reference asks for, and nothing that it does not know. A bot
+//! that is sloppy here would be refused by one server or another.
+
+use serde_json::Value;
+
+/// What a request may hold.
+const KNOWN: [&str; 7] = ["model", "messages", "tools", "tool_choice", "temperature", "max_tokens", "stream"];
+
+/// Why a question is refused; none where it is sound.
+pub(crate) fn problem(asked: &Value) -> Option<String> {
+    let Some(fields) = asked.as_object() else { return Some("the body is no JSON object".to_owned()) };
+    if let Some(unknown) = fields.keys().find(|key| !KNOWN.contains(&key.as_str())) {
+        return Some(format!("unknown parameter `{unknown}`"));
+    }
+    if asked["model"].as_str().is_none_or(str::is_empty) {
+        return Some("`model` is missing".to_owned());
+    }
+    let messages = asked["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if messages.is_empty() {
+        return Some("`messages` is missing".to_owned());
+    }
+    let is_message = |message: &Value| {
+        let role = message["role"].as_str().unwrap_or_default();
+        ["system", "user", "assistant"].contains(&role) && message["content"].is_string()
+    };
+    if !messages.iter().all(is_message) {
+        return Some("a message has no role or no content".to_owned());
+    }
+    let tools = asked["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if asked.get("tools").is_some() && tools.is_empty() {
+        return Some("`tools` is empty".to_owned());
+    }
+    if asked.get("tool_choice").is_some() && tools.is_empty() {
+        return Some("`tool_choice` is only allowed when `tools` are specified".to_owned());
+    }
+    tools.iter().find_map(tool_problem)
+}
+
+/// A function's name has letters, digits, `_` and `-`, at most 64 of them.
+fn tool_problem(tool: &Value) -> Option<String> {
+    let name = tool["function"]["name"].as_str().unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if tool["type"] != "function" || name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+        return Some(format!("`{name}` is no name of a function"));
+    }
+    (tool["function"]["parameters"]["type"] != "object").then(|| format!("`{name}` has no parameters"))
+}
