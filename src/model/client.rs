@@ -75,12 +75,14 @@ impl Models {
             max_tokens: ANSWER_TOKENS_MAX,
             stream: false,
         };
+        let told = request.messages.iter().map(|message| message.content.len()).sum::<usize>();
+        let told = u64::try_from(told).unwrap_or(u64::MAX);
         let chat = self.client.chat();
         let answer = tokio::time::timeout(self.config.limit, chat.create_byot::<_, Response>(request)).await;
         match answer {
             Ok(Ok(response)) => {
                 self.breaker.answered();
-                Ok(response.thought(self.config.prices))
+                Ok(response.thought(self.config.prices, told))
             }
             Ok(Err(error)) => {
                 if is_down(&error) {

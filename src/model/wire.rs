@@ -6,6 +6,13 @@ use countersign_core::usage::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The most calls of one answer that are handed on, and the most bytes of what one of them is called with. More is no call.
+const CALLS_MAX: usize = 8;
+const ARGUMENTS_BYTES_MAX: usize = 16 * 1024;
+
+/// How many characters a token has, where a server does not count.
+const TOKEN_CHARS: u64 = 3;
+
 /// One question.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Request {
@@ -48,6 +55,14 @@ struct Said {
     tool_calls: Option<Vec<ToolCall>>,
 }
 
+impl Said {
+    fn chars(&self) -> u64 {
+        let calls = self.tool_calls.iter().flatten().map(|call| call.function.arguments.to_string().len());
+        let all = self.content.as_ref().map_or(0, String::len).saturating_add(calls.sum());
+        u64::try_from(all).unwrap_or(u64::MAX)
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ToolCall {
@@ -71,8 +86,14 @@ struct Tokens {
 
 impl Response {
     /// What was said, with what it cost at these prices: millionths for a million tokens, read and written.
-    pub(super) fn thought(self, prices: (u64, u64)) -> Thought {
-        let Tokens { prompt_tokens, completion_tokens } = self.usage.unwrap_or_default();
+    /// Where the server does not say what was used, it is estimated by the characters that it was told, so that no budget
+    /// goes without.
+    pub(super) fn thought(self, prices: (u64, u64), told: u64) -> Thought {
+        let written = self.choices.first().map_or(0, |choice| choice.message.chars());
+        let Tokens { prompt_tokens, completion_tokens } = self.usage.unwrap_or(Tokens {
+            prompt_tokens: told.div_ceil(TOKEN_CHARS),
+            completion_tokens: written.div_ceil(TOKEN_CHARS),
+        });
         let price = |tokens: u64, per_million: u64| tokens.saturating_mul(per_million).div_ceil(1_000_000);
         let usage = Usage {
             tokens_in: prompt_tokens,
@@ -80,9 +101,10 @@ impl Response {
             cost_micros: price(prompt_tokens, prices.0).saturating_add(price(completion_tokens, prices.1)),
         };
         let Said { content, tool_calls } = self.choices.into_iter().next().unwrap_or_default().message;
-        let calls = tool_calls.unwrap_or_default().into_iter().map(|call| RawCall {
-            name: call.function.name,
+        let calls = tool_calls.unwrap_or_default().into_iter().take(CALLS_MAX).map(|call| RawCall {
+            name: countersign_core::text::one_line(&call.function.name, 200),
             arguments: match call.function.arguments {
+                Value::String(text) if text.len() > ARGUMENTS_BYTES_MAX => "too long".to_owned(),
                 Value::String(text) => text,
                 Value::Null => String::new(),
                 other => other.to_string(),
@@ -97,7 +119,7 @@ mod tests {
     use super::*;
 
     fn thought(json: &str) -> Thought {
-        serde_json::from_str::<Response>(json).expect("it is an answer").thought((1_000_000, 2_000_000))
+        serde_json::from_str::<Response>(json).expect("it is an answer").thought((1_000_000, 2_000_000), 300)
     }
 
     #[test]
@@ -112,7 +134,13 @@ mod tests {
         assert_eq!(whole.text, "hello");
         assert_eq!(whole.usage, Usage { tokens_in: 1500, tokens_out: 10, cost_micros: 1_520 });
         for bare in [r#"{"choices":[{"message":{"content":null}}]}"#, r#"{"choices":[]}"#, "{}"] {
-            assert_eq!(thought(bare), Thought::default(), "{bare}");
+            let usage = Usage { tokens_in: 100, tokens_out: 0, cost_micros: 100 };
+            assert_eq!(thought(bare), Thought { usage, ..Thought::default() }, "estimated: {bare}");
         }
+        let long = format!(
+            r#"{{"choices":[{{"message":{{"tool_calls":[{{"function":{{"name":"a","arguments":"{}"}}}}]}}}}]}}"#,
+            "x".repeat(20_000)
+        );
+        assert_eq!(thought(&long).calls[0].arguments, "too long");
     }
 }

@@ -56,7 +56,7 @@ fn a_model_finds_out_and_answers_from_what_it_read() {
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
     let answer = bot.ask(QUESTION);
-    assert_eq!(answer.text(), "The disks have room, so look at the shop itself.");
+    assert_eq!(answer.text(), "The model says:\nThe disks have room, so look at the shop itself.");
     let claim = &answer.messages[0]["claim"];
     let rests_on: Vec<&str> =
         claim["sources"].as_array().into_iter().flatten().filter_map(|source| source["call"].as_str()).collect();
@@ -133,6 +133,7 @@ fn the_bot_is_useful_with_the_model_down() {
     I do not know a set command for that, and the model did not answer: its server answers something that is no answer: expected value at line 1 column 1. Set commands, approvals and rules need no model; `help` lists them.
     I do not know a set command for that, and the model did not answer: its server answers 401: the fake was told to refuse. Set commands, approvals and rules need no model; `help` lists them.
     I do not know a set command for that, and the model did not answer: no answer within 2 s. Set commands, approvals and rules need no model; `help` lists them.
+    The model says:
     I cannot say.
     ");
     let done = bot.end();

@@ -13,6 +13,7 @@ pub struct Claims {
     changes: Vec<String>,
     states: Vec<String>,
     calls: Vec<String>,
+    decides: Vec<String>,
 }
 
 /// The words of one language, in small letters.
@@ -28,6 +29,9 @@ struct Words {
     /// What looks like a call and is none.
     #[serde(default)]
     calls: Vec<String>,
+    /// What asks somebody to decide a plan.
+    #[serde(default)]
+    decides: Vec<String>,
 }
 
 /// What was read in a request.
@@ -78,8 +82,12 @@ impl Claims {
         let languages: BTreeMap<String, Words> = toml::from_str(text).map_err(|error| error.to_string())?;
         let mut all = Self::default();
         for (language, words) in languages {
-            let lists =
-                [(&mut all.changes, words.changes), (&mut all.states, words.states), (&mut all.calls, words.calls)];
+            let lists = [
+                (&mut all.changes, words.changes),
+                (&mut all.states, words.states),
+                (&mut all.calls, words.calls),
+                (&mut all.decides, words.decides),
+            ];
             for (all, words) in lists {
                 if let Some(word) = words.iter().find(|word| word.trim().is_empty() || **word != word.to_lowercase()) {
                     return Err(format!("`{language}`: “{word}” must be in small letters, and not empty"));
@@ -90,11 +98,17 @@ impl Claims {
         Ok(all)
     }
 
+    /// Whether a text asks somebody to decide something.
+    pub(crate) fn talks_into(&self, text: &str) -> bool {
+        let plain = plain_words(text);
+        self.decides.iter().any(|word| plain.contains(word.as_str()))
+    }
+
     /// The first thing that a text claims and nothing bears out.
     pub(crate) fn unfounded(&self, text: &str, evidence: &Evidence) -> Option<Unfounded> {
-        let lower = text.to_lowercase();
-        let says = |words: &[String]| words.iter().any(|word| lower.contains(word.as_str()));
-        if says(&self.calls) {
+        let (lower, plain) = (text.to_lowercase(), plain_words(text));
+        let says = |words: &[String]| words.iter().any(|word| plain.contains(word.as_str()));
+        if self.calls.iter().any(|word| lower.contains(word.as_str())) {
             return Some(Unfounded::Call);
         }
         if says(&self.changes) && !evidence.has_change {
@@ -106,8 +120,14 @@ impl Claims {
         if links(text).any(|link| !evidence.links.contains(link)) {
             return Some(Unfounded::Link);
         }
-        let unread = claimed(text).find(|number| !evidence.bears(number));
-        unread.map(|number| Unfounded::Figure(number.written))
+        // Digits of other scripts are read by people, and by nothing here.
+        if let Some(digit) = text.chars().find(|c| c.is_numeric() && !c.is_ascii_digit()) {
+            return Some(Unfounded::Figure(digit.to_string()));
+        }
+        let is_unread =
+            |number: &Result<Number, String>| number.as_ref().map_or(true, |number| !evidence.bears(number));
+        let unread = claimed(text).find(is_unread)?;
+        Some(Unfounded::Figure(unread.map_or_else(|written| written, |number| number.written)))
     }
 }
 
@@ -120,13 +140,14 @@ impl Evidence {
 
     /// What may be repeated without being a claim: names and facts that are shown to be known.
     pub(crate) fn mentioned(&mut self, text: &str) {
-        self.numbers.extend(numbers(text));
+        self.numbers.extend(numbers(text).flatten());
     }
 
-    /// A reading of this request, as it was shown.
-    pub(crate) fn read(&mut self, text: &str, items: usize) {
+    /// A reading of this request, as it was shown. Numbers that the call itself brought in are no numbers that were read.
+    pub(crate) fn read(&mut self, text: &str, args: &str, items: usize) {
         self.has_reading = true;
-        self.mentioned(text);
+        let own: BTreeSet<String> = numbers(args).flatten().map(|number| number.written).collect();
+        self.numbers.extend(numbers(text).flatten().filter(|number| !own.contains(&number.written)));
         self.mentioned(&items.to_string());
     }
 
@@ -145,7 +166,7 @@ impl Evidence {
 /// What a chat would make a link of: with a scheme, or with `www.`.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let edge = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | '<' | '>' | '"' | '`' | '|');
-    let is_link = |word: &&str| word.contains("://") || word.to_lowercase().starts_with("www.");
+    let is_link = |word: &&str| word.contains("://") || word.to_lowercase().contains("www.");
     text.split(edge).filter(is_link)
 }
 
@@ -187,7 +208,8 @@ fn power(of_ten: u32) -> Option<u128> {
 
 /// The numbers in a text: digits with at most one point between them. What is glued to a letter is a name's and counts, too:
 /// `md5` is as invented as `5`.
-fn numbers(text: &str) -> impl Iterator<Item = Number> {
+/// One that is too long to be held is handed out as it is written.
+fn numbers(text: &str) -> impl Iterator<Item = Result<Number, String>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let from = rest.find(|c: char| c.is_ascii_digit())?;
@@ -195,9 +217,8 @@ fn numbers(text: &str) -> impl Iterator<Item = Number> {
         let len = length(begun);
         let written = begun.get(..len)?;
         rest = begun.get(len..)?;
-        Some(Number::read(written))
+        Some(Number::read(written).ok_or_else(|| written.to_owned()))
     })
-    .flatten()
 }
 
 /// How long the number is that a text begins with.
@@ -208,14 +229,26 @@ fn length(text: &str) -> usize {
     if behind == 0 { whole } else { whole.saturating_add(1).saturating_add(behind) }
 }
 
-/// The numbers that a text claims: not those that only number its lines.
-fn claimed(text: &str) -> impl Iterator<Item = Number> {
-    text.lines().flat_map(|line| {
+/// The numbers that a text claims: not those that number its lines, from one up.
+fn claimed(text: &str) -> impl Iterator<Item = Result<Number, String>> {
+    let mut next = 1_u32;
+    text.lines().flat_map(move |line| {
         let line = line.trim_start();
-        let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        let numbered = after.len() < line.len() && after.starts_with([')', '.']) && after.chars().nth(1) == Some(' ');
-        numbers(if numbered { after } else { line })
+        let is_number = |after: &&str| after.starts_with([')', '.']) && after.chars().nth(1) == Some(' ');
+        let after = line.strip_prefix(next.to_string().as_str()).filter(is_number);
+        next = next.saturating_add(u32::from(after.is_some()));
+        numbers(after.unwrap_or(line))
     })
+}
+
+/// A text as its words are looked for: in small letters, one space between words, and without what only looks different.
+fn plain_words(text: &str) -> String {
+    let is_hidden = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
+    let is_said = |c: &char| !matches!(c, '*' | '_' | '~') && !is_hidden(*c);
+    let plain: String = text.to_lowercase().replace(['\u{2019}', '\u{2bc}'], "'").chars().filter(is_said).collect();
+    let mut words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.push(' ');
+    words
 }
 
 #[cfg(test)]
@@ -236,7 +269,7 @@ mod tests {
     fn what_nothing_bears_out_is_found() {
         let nothing = Evidence::default();
         let mut read = Evidence::default();
-        read.read("load 41.72, memory 8012 MiB", 3);
+        read.read("load 41.72, memory 8012 MiB, and 97.3 again", "{\"line\":\"echo 97.3\"}", 3);
         let mut changed = read.clone();
         changed.changed();
         let mut asked = Evidence::default();
@@ -254,6 +287,13 @@ mod tests {
             ("The load is 41.8.", &read, Some("figure")),
             ("There are 3 of them, with 8012.0 MiB.", &read, None),
             ("The load is 41.72.", &nothing, Some("figure")),
+            ("The load is 97.3.", &read, Some("figure")),
+            ("The load is ９９.", &read, Some("figure")),
+            ("The load is 0.970000000000000000000000000000000000000000.", &read, Some("figure")),
+            ("Free:\n812) as of now", &read, Some("figure")),
+            ("**I\u{a0}restarted** it.", &read, Some("change")),
+            ("nginx is\n**currently**  running.", &nothing, Some("state")),
+            ("See **www.evil.example/x", &read, Some("link")),
             ("1. Look at the disk.\n2) Ask again.", &nothing, None),
             ("I cannot say.", &nothing, None),
             ("See ![x](https://evil.example/?d=1).", &read, Some("link")),

@@ -40,5 +40,6 @@ fn texts_of(situation: &Situation) -> impl Iterator<Item = &str> {
         let target = exchange.target.as_deref().unwrap_or_default();
         [exchange.call.as_str(), target, exchange.args.as_str(), exchange.result.as_str()]
     });
-    std::iter::once(situation.question.as_str()).chain(lines).chain(told)
+    let own = std::iter::once(situation.question.as_str()).chain(situation.unverified.as_deref());
+    own.chain(lines).chain(told)
 }

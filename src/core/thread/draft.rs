@@ -235,7 +235,10 @@ fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
     let plan = filed.frozen.plan();
     let (call, target) = (plan.call(), plan.target.clone());
     let entity = Entity { id: target.clone(), name: plan.target_name.clone() };
-    turn.state.entities.remember(&request.signal.actor.id, request.turn, vec![entity]);
+    // What a model chose was not spoken of: "it" is what a person meant.
+    if !plan.tainted {
+        turn.state.entities.remember(&request.signal.actor.id, request.turn, vec![entity]);
+    }
     turn.count("plans_total", &[("became", "pending"), ("risk", plan.risk.as_str())]);
     let detail = format!("{}; {}", plan.title, plan.because);
     let about = AuditAbout {

@@ -81,12 +81,6 @@ impl Knowledge {
         self.facts.iter().filter(move |fact| is_about(fact, id))
     }
 
-    /// What is known, a line each, the oldest first: `key: value`. Markers of what was missing are not among it.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        let facts = self.facts.iter().filter(|fact| !fact.key.ends_with(":queried"));
-        facts.map(|fact| format!("{}: {}", fact.key, fact.value))
-    }
-
     /// Drops everything about a thing that was written (KNO-13).
     pub fn forget(&mut self, id: &ResourceId) {
         self.facts.retain(|fact| !is_about(fact, id));

@@ -252,7 +252,7 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
         match propose(turn, &mut request, &proposal, Origin::Model) {
             Proposed::Called => agent.batch.push(under_way(&request, wanted)),
             Proposed::Known(envelope) => {
-                let done = done(turn, &mut agent, &wanted, None, &envelope);
+                let done = done(turn, &request, &mut agent, &wanted, (None, &envelope));
                 agent.batch.push(Slot::Over(done));
             }
             Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired => {
@@ -326,17 +326,20 @@ pub(super) fn on_answer(
             on_success(turn, &mut request, call, envelope, &found);
         }
     }
-    let done = done(turn, &mut agent, &wanted, Some(call), envelope);
+    let done = done(turn, &request, &mut agent, &wanted, (Some(call), envelope));
     agent.batch.insert(at.unwrap_or_default(), Slot::Over(done));
     go_on(turn, request, agent);
 }
 
 /// The model's last word: shown where everything in it was borne out; else what was read is (C-19, C-57).
 fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str) {
-    let decides = turn.state.desk.open().iter().any(|filed| text.contains(filed.id().as_str()));
+    let open = turn.state.desk.open();
+    let hex: String = text.to_lowercase().chars().filter(char::is_ascii_hexdigit).collect();
+    let names_one = open.iter().any(|filed| hex.contains(filed.id().as_str()));
+    let decides = names_one || (!open.is_empty() && turn.env.claims.talks_into(text));
     let unfounded = turn.env.claims.unfounded(text, &agent.evidence).filter(|_| !decides);
     if unfounded.is_none() && !decides {
-        let blocks = vec![Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let blocks = vec![say::agent::in_its_words(), Block::Text { text: answer::prose(text, turn.env.mask) }];
         let sources = request.sources.clone();
         let claim = if sources.is_empty() { Claim::Nothing } else { Claim::Readings { sources, unverified: None } };
         turn.say(&mut request, Mark::Plain, claim, blocks);
@@ -350,15 +353,16 @@ fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str
     give_up(turn, request, agent, Mark::Plain, blocks);
 }
 
-fn exchange(turn: &Turn<'_>, wanted: &Wanted, result: String, ok: bool) -> Exchange {
-    let masked = |text: &str| crate::text::one_line(&turn.env.mask.apply(text), situation::ARGS_CHARS_MAX);
+fn exchange(turn: &Turn<'_>, wanted: &Wanted, result: &str, ok: bool) -> Exchange {
+    let masked = |text: &str| situation::told_line(turn.env.mask, text);
+    let result = situation::masked(turn.env.mask, result, situation::RESULT_CHARS_MAX);
     let args = wanted.args.clone().map(|args| serde_json::Value::Object(args).to_string()).unwrap_or_default();
     let target = wanted.target.as_deref().map(masked);
     Exchange { call: masked(&wanted.name()), target, args: masked(&args), result, ok }
 }
 
 fn not_tried(turn: &Turn<'_>, wanted: &Wanted, why: &str) -> Done {
-    Done { exchange: exchange(turn, wanted, why.to_owned(), false), facts: String::new() }
+    Done { exchange: exchange(turn, wanted, why, false), facts: String::new() }
 }
 
 /// A refusal goes back as data: which gate, why, how to recover (REJ-01).
@@ -367,33 +371,42 @@ fn refused(turn: &Turn<'_>, wanted: &Wanted, refusal: &Refusal) -> Done {
     let rewrite = refusal.details.suggested_rewrite.as_deref();
     let rewrite = rewrite.map(|rewrite| format!(" Allowed instead: {rewrite}")).unwrap_or_default();
     let result = format!("refused by {}: {}: {}. {hint}{rewrite}", refusal.gate, refusal.code, refusal.message);
-    let result = crate::text::cut(&turn.env.mask.apply(&result), situation::RESULT_CHARS_MAX);
-    Done { exchange: exchange(turn, wanted, result, false), facts: String::new() }
+    Done { exchange: exchange(turn, wanted, &result, false), facts: String::new() }
 }
 
 /// What came of a call, as people would be shown it: that is shorter than data, and has the units in it.
-fn done(turn: &Turn<'_>, agent: &mut Agent, wanted: &Wanted, call: Option<&ToolCall>, envelope: &Envelope) -> Done {
+fn done(
+    turn: &Turn<'_>,
+    request: &Request,
+    agent: &mut Agent,
+    wanted: &Wanted,
+    (call, envelope): (Option<&ToolCall>, &Envelope),
+) -> Done {
     let spec = turn.env.registry.action(&wanted.tool, &wanted.action);
     let (Some(call), Some(spec)) = (call, spec) else {
-        let result = "nothing of that kind is there; it was looked for in this request already".to_owned();
+        let result = "nothing of that kind is there; it was looked for in this request already";
         return Done { exchange: exchange(turn, wanted, result, true), facts: String::new() };
     };
     let (result, blocks) = if call.kind == ToolKind::Resolve && envelope.ok {
-        (situation::found(envelope, turn.env.mask), Vec::new())
+        (situation::found(turn, request, envelope), Vec::new())
     } else {
         let blocks = answer::show(&spec.show, &call.args, envelope, turn.env.mask);
         (answer::plain(&blocks), blocks)
     };
     if envelope.ok {
-        agent.evidence.read(&result, situation::items(envelope));
+        if call.kind == ToolKind::Resolve {
+            agent.evidence.mentioned(&result);
+        } else {
+            let args = serde_json::Value::Object(call.args.clone()).to_string();
+            agent.evidence.read(&result, &args, situation::items(envelope));
+        }
         if !blocks.is_empty() {
             agent.shown = blocks;
         }
     }
     let facts = answer::facts(&spec.facts, envelope, turn.env.mask);
     let facts = facts.into_iter().map(|(attr, value)| format!("{attr}: {value}")).collect::<Vec<_>>().join("; ");
-    let result = crate::text::cut(&result, situation::RESULT_CHARS_MAX);
-    Done { exchange: exchange(turn, wanted, result, envelope.ok), facts }
+    Done { exchange: exchange(turn, wanted, &result, envelope.ok), facts }
 }
 
 #[cfg(test)]

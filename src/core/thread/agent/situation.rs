@@ -12,10 +12,10 @@ use crate::resource::Resource;
 use crate::route::Does;
 use crate::secrets::Mask;
 use crate::text;
-use crate::thread::State;
 use crate::thread::prefetch::may_see;
 use crate::thread::request::Request;
 use crate::thread::state::Turn;
+use crate::thread::{Fact, State};
 use crate::tool::{ActionSpec, ArgKind, ToolKind};
 
 use super::{Agent, Done, NUDGE_AGAIN_AT, NUDGE_AT};
@@ -38,6 +38,9 @@ pub(super) const ARGS_CHARS_MAX: usize = 300;
 /// The most characters of the list of what is there.
 const TARGETS_CHARS_MAX: usize = 2_000;
 
+/// The most characters of what was learnt, with what it is about.
+const KNOWN_CHARS_MAX: usize = 2_500;
+
 /// How many turns are told whole (LOOP-16).
 const WHOLE_TURNS: usize = 2;
 
@@ -55,13 +58,15 @@ const GARBLED: &str = "Your last answer was neither a call nor words. Make one c
 
 /// Everything that the model is told now.
 pub(super) fn of(turn: &Turn<'_>, request: &Request, agent: &mut Agent, may_call: bool) -> Situation {
-    let question = text::cut(&turn.env.mask.apply(&agent.words), QUESTION_CHARS_MAX);
+    let question = masked(turn.env.mask, &agent.words, QUESTION_CHARS_MAX);
     let targets = targets(turn, request);
-    let known: Vec<String> = turn.state.knowledge.lines().collect();
-    targets.iter().chain(&known).for_each(|line| agent.evidence.mentioned(line));
+    let known = known(turn, request);
+    for line in &targets {
+        agent.evidence.mentioned(line);
+    }
     let offers = if may_call { offers(turn, request, &question) } else { Vec::new() };
     let notes = notes(agent, may_call);
-    let unverified = turn.state.fsm.open_write().map(|open| open.target.to_string());
+    let unverified = turn.state.fsm.open_write().map(|open| told_line(turn.env.mask, open.target.as_str()));
     let state = turn.state.fsm.state();
     let exchanges = Vec::new();
     let mut situation = Situation { question, state, unverified, offers, targets, known, exchanges, notes };
@@ -86,28 +91,57 @@ fn notes(agent: &mut Agent, may_call: bool) -> Vec<&'static str> {
 fn targets(turn: &Turn<'_>, request: &Request) -> Vec<String> {
     let asker = request.signal.asker();
     let seen = turn.state.resolved.iter().filter(|resource| may_see(turn.env.rights, &asker, resource));
-    let mut left = TARGETS_CHARS_MAX;
-    seen.map(|resource| line(resource, turn.env.mask))
-        .take_while(|line| {
-            let chars = line.chars().count();
-            let fits = chars <= left;
-            left = left.saturating_sub(chars);
-            fits
-        })
-        .collect()
+    within(seen.map(|resource| line(resource, turn.env.mask)), TARGETS_CHARS_MAX)
+}
+
+/// What was learnt of things that whoever asks may see, the newest first. It is no reading of this request, so that its
+/// numbers bear nothing out.
+fn known(turn: &Turn<'_>, request: &Request) -> Vec<String> {
+    let asker = request.signal.asker();
+    let seen = turn.state.resolved.iter().filter(|resource| may_see(turn.env.rights, &asker, resource));
+    let facts = seen.flat_map(|resource| turn.state.knowledge.about(&resource.id));
+    let mut facts: Vec<&Fact> = facts.filter(|fact| !fact.key.ends_with(":queried")).collect();
+    facts.sort_by_key(|fact| std::cmp::Reverse(fact.observed_at));
+    let lines = facts.into_iter().map(|fact| told_line(turn.env.mask, &format!("{}: {}", fact.key, fact.value)));
+    within(lines, KNOWN_CHARS_MAX)
+}
+
+/// The first of these lines, as long as they have room.
+fn within(lines: impl Iterator<Item = String>, chars_max: usize) -> Vec<String> {
+    let mut left = chars_max;
+    let fits = |line: &String| {
+        let chars = line.chars().count();
+        let fits = chars <= left;
+        left = left.saturating_sub(chars);
+        fits
+    };
+    lines.take_while(fits).collect()
+}
+
+/// What is not ours, fit to be told: masked, cut, and masked again, because a cut may go through the middle of a mark that
+/// stands for a secret.
+pub(super) fn masked(mask: &Mask, text: &str, chars_max: usize) -> String {
+    let cut = text::cut(&mask.apply(text), chars_max);
+    mask.apply(&cut).into_owned()
+}
+
+/// The same on one line.
+pub(super) fn told_line(mask: &Mask, text: &str) -> String {
+    masked(mask, &text::one_line(text, ARGS_CHARS_MAX), ARGS_CHARS_MAX)
 }
 
 fn line(resource: &Resource, mask: &Mask) -> String {
-    let id = text::one_line(resource.id.as_str(), 200);
-    let about = format!("{} {}", resource.name, resource.about);
-    format!("{id}  {}", text::one_line(&mask.apply(&about), 120))
+    let about = text::one_line(&format!("{} {}", resource.name, resource.about), 120);
+    told_line(mask, &format!("{}  {about}", resource.id))
 }
 
-/// What a discovery found, a line each.
-pub(super) fn found(envelope: &Envelope, mask: &Mask) -> String {
+/// What a discovery found, a line each: what whoever asks may see.
+pub(super) fn found(turn: &Turn<'_>, request: &Request, envelope: &Envelope) -> String {
+    let asker = request.signal.asker();
     let listed = envelope.data.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let found = listed.iter().filter_map(|one| serde_json::from_value::<Resource>(one.clone()).ok());
-    let lines: Vec<String> = found.map(|resource| line(&resource, mask)).collect();
+    let seen = found.filter(|resource| may_see(turn.env.rights, &asker, resource));
+    let lines: Vec<String> = seen.map(|resource| line(&resource, turn.env.mask)).collect();
     if lines.is_empty() { "nothing was found".to_owned() } else { lines.join("\n") }
 }
 
@@ -251,6 +285,7 @@ pub(super) fn chars(situation: &Situation) -> usize {
     let lines = situation.targets.iter().chain(&situation.known).map(|line| line.chars().count());
     let notes = situation.notes.iter().map(|note| note.chars().count());
     let told = situation.exchanges.iter().map(chars_of);
-    let question = std::iter::once(situation.question.chars().count());
+    let unverified = situation.unverified.iter().map(|target| target.chars().count());
+    let question = std::iter::once(situation.question.chars().count()).chain(unverified);
     offered.chain(lines).chain(notes).chain(told).chain(question).sum()
 }

@@ -1,11 +1,14 @@
 //! One thread with a scripted model: what it is told, what it may do, and what of its words is shown.
 
 use crate::answer::Claims;
+use crate::approval::Risk;
 use crate::mind::{Ask, RawCall, Thought};
+use crate::port::{Asker, Right, Rights};
 use crate::testkit::{Told, World};
+use crate::tool::ToolKind;
 use crate::usage::Usage;
 
-use super::situation::{CHARS_MAX, chars};
+use super::situation::{CHARS_MAX, chars, masked};
 
 pub(super) fn says(text: &str) -> Thought {
     Thought { text: text.to_owned(), ..Thought::default() }
@@ -43,7 +46,10 @@ fn results(ask: &Ask) -> Vec<&str> {
 #[test]
 fn a_model_finds_reads_and_answers_with_what_it_rests_on() {
     let told = asked(vec![calls(&[FIND]), calls(&[STATUS]), says("nginx is running, so look elsewhere.")]);
-    insta::assert_snapshot!(told.said, @"nginx is running, so look elsewhere.");
+    insta::assert_snapshot!(told.said, @r"
+    The model says:
+    nginx is running, so look elsewhere.
+    ");
     let made: Vec<String> = told.calls.iter().map(crate::gate::ToolCall::name).collect();
     assert_eq!(made, ["lab_find.service", "lab_read.status"]);
     let last = told.asks.last().expect("it was asked");
@@ -122,7 +128,7 @@ fn a_change_is_proposed_alone() {
     nginx is running.
     not tried: a change is proposed alone, after everything that it rests on was read
     ");
-    assert_eq!(told.said.trim(), "I cannot say.");
+    assert!(told.said.ends_with("I cannot say.\n"), "{}", told.said);
 }
 
 /// SIG-07, REJ-01: a refusal goes back as data; the fourth ends the request with the name of the gate.
@@ -157,7 +163,7 @@ fn what_makes_no_sense_is_asked_again_and_then_of_the_larger_model() {
     insta::assert_snapshot!(told.said, @"failed: I could not make sense of what the model answered. Ask again in other words, or type `help` for set commands.");
     let invented = asked(vec![calls(&[("k8s_delete_everything", "{}")]), says("I cannot say.")]);
     insta::assert_snapshot!(results(invented.asks.last().expect("it was asked")).join("\n"), @"refused by schema: NOT_FOUND: there is no tool for `k8s_delete_everything.`.");
-    assert_eq!(invented.said.trim(), "I cannot say.");
+    assert!(invented.said.ends_with("I cannot say.\n"), "{}", invented.said);
 }
 
 /// Invariant 10: the larger model, and where nobody answers a sentence; what needs no model goes on.
@@ -252,4 +258,68 @@ fn words_that_name_a_waiting_plan_are_not_shown() {
     let told = world.say(QUESTION);
     assert!(!told.said.contains("approve"), "{}", told.said);
     insta::assert_snapshot!(told.said, @"What the model wrote is not shown: it talks people into deciding a plan.");
+}
+
+/// What a model chose was not spoken of by anybody: "it" stays what a person meant.
+#[test]
+fn it_is_never_what_a_model_chose() {
+    let find = ("lab_find__service", r#"{"query":"postgres"}"#);
+    let restart = ("lab_control__restart", r#"{"target":"service:web-1:postgres"}"#);
+    let mut world = world(vec![calls(&[find]), calls(&[restart])]);
+    world.say("status of nginx");
+    assert!(world.say(QUESTION).said.contains("Countersign this? restart postgres"));
+    let told = world.say("how is it");
+    let read = told.calls.last().and_then(|call| call.target.as_ref()).map(ToString::to_string);
+    assert_eq!(read.as_deref(), Some("service:web-1:nginx"));
+}
+
+/// RAG-06: a model is told what whoever asks may see, and nothing of what others have found out here.
+#[test]
+fn a_model_is_told_nothing_that_whoever_asks_may_not_see() {
+    let mut world = world(vec![says("I cannot say.")]);
+    world.say("status of nginx");
+    let told = world.say(QUESTION);
+    let situation = &told.asks.first().expect("it was asked").situation;
+    assert!(situation.known.iter().any(|line| line.contains("nginx:status: running")), "{situation:?}");
+    world.rights = Some(Box::new(Blind));
+    world.thoughts = vec![calls(&[FIND]), says("I cannot say.")].into();
+    let told = world.say(QUESTION);
+    let all = format!("{:?}", told.asks.iter().map(|ask| &ask.situation).collect::<Vec<_>>());
+    assert_eq!(told.asks.len(), 2);
+    assert!(!all.contains("service:web-1:nginx"), "{all}");
+}
+
+/// May ask for everything and see nothing.
+struct Blind;
+
+impl Rights for Blind {
+    fn may(&self, _: &Asker<'_>, right: &Right) -> bool {
+        !matches!(right, Right::Request { kind: ToolKind::Read, tool: None, .. })
+    }
+
+    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
+        false
+    }
+
+    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A cut through the mark that stands for a secret must not make a secret of it again.
+#[test]
+fn a_secret_in_what_was_read_ends_no_question() {
+    let mut world = world(Vec::new());
+    let long = format!("{}password=hunter2hunter2", "x ".repeat(50));
+    for n in 0..12 {
+        world.script.resources.push(crate::testkit::resource(&format!("service:web-1:s{n}"), &long[n..]));
+    }
+    world.thoughts = vec![calls(&[("lab_find__service", "{}")]), says("I cannot say.")].into();
+    let told = world.say(QUESTION);
+    assert!(told.said.ends_with("I cannot say.\n"), "{}", told.said);
+    assert!(!format!("{:?}", told.asks).contains("hunter2"));
+    for chars_max in 0..60 {
+        let cut = masked(&world.mask, "the password=hunter2hunter2 of it", chars_max);
+        assert_eq!(world.mask.class_of(&cut), None, "{cut}");
+    }
 }

@@ -34,6 +34,11 @@ pub(in crate::thread) fn senseless() -> Vec<Block> {
     )
 }
 
+/// What stands over a model's words, so that nobody takes them for the bot's own.
+pub(in crate::thread) fn in_its_words() -> Block {
+    line("The model says:".to_owned())
+}
+
 /// What stands over a reading that is shown instead of an answer.
 pub(in crate::thread) fn was_read() -> Block {
     line("This was read last:".to_owned())
