@@ -80,7 +80,6 @@ pub fn platforms(
     platform_roles: impl Fn(&str) -> bool,
     data: &Path,
 ) -> anyhow::Result<Vec<Arc<dyn Adapter>>> {
-    check(config)?;
     let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
     adapters.extend(discord(&config.discord, intents)?);
     adapters.extend(matrix(&config.matrix, intents, data)?);

@@ -11,7 +11,7 @@ use super::policy::{HOW_TO_BEGIN, print};
 use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
 use crate::access::Sources;
-use crate::wire::platforms;
+use crate::wire::{check, platforms};
 
 /// How long one platform may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -22,6 +22,7 @@ type About = (String, Finding);
 /// Looks, and reports. What keeps the bot from starting at all is an error of the configuration, as it would be there.
 pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
     let setup = Setup::read(args, |_| true).map_err(Failed::Usage)?;
+    check(&setup.config).map_err(Failed::Usage)?;
     let sources = access_sources(&setup.config, &setup.registry);
     let adapters = platforms(&setup.config, &setup.intents, |_| false, &setup.data_dir).map_err(Failed::Usage)?;
     let mut findings = vec![data(&setup)];

@@ -112,7 +112,7 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
     let mask = Arc::clone(&prepared.setup.mask);
     let tell = Box::new(move |line: &str| super::say(&format!("countersign: {}", mask.apply(line))));
     let tools = Arc::clone(&spokes) as _;
-    let mind = mind(&prepared.setup.config.model).map_err(Failed::Usage)?;
+    let mind = mind(&prepared.setup.config.model);
     let engine = Engine::new(Parts { store, world, tools, mind, adapters, queue_max, watch, tell });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
@@ -128,13 +128,13 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
 
 /// The models, where some are configured. No I/O.
 #[cfg(feature = "model")]
-fn mind(config: &Model) -> anyhow::Result<Option<Arc<dyn Mind>>> {
+fn mind(config: &Model) -> Option<Arc<dyn Mind>> {
     use crate::model::{Models, ModelsConfig};
     if !config.is_on() {
-        return Ok(None);
+        return None;
     }
     let api_key = config.api_key.as_ref().map(|key| key.expose().to_owned()).unwrap_or_default();
-    let prices = config.prices().map_err(|problem| anyhow::anyhow!("`{}` {}", problem.key, problem.problem))?;
+    let prices = config.prices().expect("invariant: a configuration is validated when it is loaded");
     let models = Models::new(ModelsConfig {
         base_url: config.base_url.clone(),
         api_key,
@@ -143,13 +143,13 @@ fn mind(config: &Model) -> anyhow::Result<Option<Arc<dyn Mind>>> {
         limit: Duration::from_secs(u64::from(config.seconds)),
         prices,
     });
-    Ok(Some(Arc::new(models)))
+    Some(Arc::new(models))
 }
 
 /// This build asks none; a configuration that names one was refused.
 #[cfg(not(feature = "model"))]
-fn mind(_: &Model) -> anyhow::Result<Option<Arc<dyn Mind>>> {
-    Ok(None)
+fn mind(_: &Model) -> Option<Arc<dyn Mind>> {
+    None
 }
 
 /// Whether the run ended well. A platform that has to be mended was named at once; where nothing but such platforms was

@@ -5,7 +5,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::signal::SignalId;
-use crate::thread::State;
 use crate::usage::Usage;
 
 /// Which of the configured models.
@@ -85,8 +84,6 @@ pub struct Ask {
 pub struct Situation {
     /// What the person wrote.
     pub question: String,
-    /// Where the thread stands.
-    pub state: State,
     /// The target of a change that is not verified yet.
     pub unverified: Option<String>,
     /// What it may call; nothing where it has to answer now.
@@ -167,8 +164,6 @@ pub struct RawCall {
 /// Why a model said nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unheard {
-    /// A few words: `it cannot be reached: connection refused`. Masked.
+    /// A few words: `its server cannot be reached: connection refused`. Not masked yet.
     pub why: String,
-    /// What was used all the same.
-    pub usage: Usage,
 }

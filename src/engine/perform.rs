@@ -14,7 +14,6 @@ use countersign_core::port::{Block, Outgoing};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Payload, Signal, SignalId};
 use countersign_core::tool::ToolKind;
-use countersign_core::usage::Usage;
 use futures::FutureExt;
 use tracing::Instrument;
 
@@ -288,7 +287,7 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
 }
 
 fn unheard(why: &str) -> Unheard {
-    Unheard { why: why.to_owned(), usage: Usage::default() }
+    Unheard { why: why.to_owned() }
 }
 
 fn broken(call: &str) -> Envelope {

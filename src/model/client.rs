@@ -9,7 +9,6 @@ use async_openai::error::OpenAIError;
 use countersign_core::gate::Cleared;
 use countersign_core::mind::{Ask, Thought, Tier, Unheard};
 use countersign_core::port::{BoxFuture, Mind};
-use countersign_core::usage::Usage;
 use tokio::time::Instant;
 
 use super::breaker::Breaker;
@@ -108,7 +107,7 @@ impl Mind for Models {
             telemetry::count("model_requests_total", &[("tier", tier.to_owned()), ("outcome", outcome.to_owned())]);
             heard.map_err(|why| {
                 tracing::warn!(tier, why, "a model did not answer");
-                Unheard { why, usage: Usage::default() }
+                Unheard { why }
             })
         })
     }

@@ -93,7 +93,6 @@ fn property(arg: &OfferedArg) -> Value {
 mod tests {
     use countersign_core::mind::Situation;
     use countersign_core::signal::SignalId;
-    use countersign_core::thread::State;
 
     use super::*;
 
@@ -119,7 +118,6 @@ mod tests {
         };
         let situation = Situation {
             question: "why is it slow".to_owned(),
-            state: State::Verifying,
             unverified: Some("service:web-1:nginx".to_owned()),
             offers: vec![offer],
             targets: vec!["host:web-1  web-1".to_owned()],

@@ -260,7 +260,7 @@ pub(crate) fn logged_out(user: &UserId, store: &Path) -> String {
     format!("the homeserver has logged this device of {user} out. To go on, {}", anew(store))
 }
 
-fn unwritable(store: &Path, error: &std::io::Error) -> Halt {
+pub(crate) fn unwritable(store: &Path, error: &std::io::Error) -> Halt {
     Halt::Refused(format!("{} cannot be written: {error}. Give the bot a folder that is its own.", store.display()))
 }
 

@@ -85,7 +85,7 @@ async fn keep_recoverable(matrix: &Matrix, client: &Client) -> Result<(), Halt> 
             let made = recovery.reset_key().await.map_err(unrecovered)?;
             return keep(&matrix.options.store, &made);
         }
-        RecoveryState::Enabled => return unmark(&mark).map_err(|error| unwritable(&mark, &error)),
+        RecoveryState::Enabled => return unmark(&mark).map_err(|error| session::unwritable(&mark, &error)),
         RecoveryState::Incomplete => {
             let Some(key) = recovery_key(matrix) else {
                 tracing::warn!(
@@ -97,7 +97,7 @@ async fn keep_recoverable(matrix: &Matrix, client: &Client) -> Result<(), Halt> 
         }
         RecoveryState::Disabled | RecoveryState::Unknown => {}
     }
-    files::put(&mark, b"").map_err(|error| unwritable(&mark, &error))?;
+    files::put(&mark, b"").map_err(|error| session::unwritable(&mark, &error))?;
     let made = match recovery.enable().await {
         Ok(key) => key,
         // A backup of room keys that nobody can open any more is in the way. A new one takes its place.
@@ -113,8 +113,8 @@ async fn keep_recoverable(matrix: &Matrix, client: &Client) -> Result<(), Halt> 
 /// Writes the key down that was made.
 fn keep(store: &Path, made: &str) -> Result<(), Halt> {
     let (path, mark) = (session::recovery_key(store), session::recovery_mark(store));
-    files::put(&path, format!("{made}\n").as_bytes()).map_err(|error| unwritable(&path, &error))?;
-    unmark(&mark).map_err(|error| unwritable(&mark, &error))?;
+    files::put(&path, format!("{made}\n").as_bytes()).map_err(|error| session::unwritable(&path, &error))?;
+    unmark(&mark).map_err(|error| session::unwritable(&mark, &error))?;
     tracing::warn!(
         path = %path.display(),
         "the bot made a recovery key: keep it in a safe place, it opens the bot's identity and its old messages"
@@ -127,10 +127,6 @@ fn unmark(mark: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Halt {
-    Halt::Refused(format!("{} cannot be written: {error}. Give the bot a folder that is its own.", path.display()))
 }
 
 /// The one that is configured, else the one that the bot made. Does file I/O.

@@ -1,5 +1,5 @@
 //! What a text claims about the world, and whether what was read bears it out (invariant 11; LOOP-09 to LOOP-14, C-57). A
-//! model's prose is shown only where it does: that something was changed needs the verified change in the same request, a
+//! model's prose is shown only where it does: that something was changed it never may claim, because a change ends its request with a card; a
 //! state needs a reading in it, and every number has to have been read. The words that claim something stand in
 //! `config/claims.toml`, by language.
 
@@ -38,7 +38,6 @@ struct Words {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
     has_reading: bool,
-    has_change: bool,
     numbers: BTreeSet<Number>,
     /// The links of the question itself. What was read vouches for none.
     links: BTreeSet<String>,
@@ -55,6 +54,8 @@ pub(crate) enum Unfounded {
     Call,
     /// A number that nobody has read.
     Figure(String),
+    /// What asks people to decide a plan.
+    Decision,
     /// A link: a chat's server may follow it by itself, and take along what is written into it.
     Link,
 }
@@ -67,6 +68,7 @@ impl Unfounded {
             Self::State => "state",
             Self::Call => "call",
             Self::Figure(_) => "figure",
+            Self::Decision => "decision",
             Self::Link => "link",
         }
     }
@@ -111,7 +113,8 @@ impl Claims {
         if self.calls.iter().any(|word| lower.contains(word.as_str())) {
             return Some(Unfounded::Call);
         }
-        if says(&self.changes) && !evidence.has_change {
+        // A change ends a request with its card, so that no request in which a model has words has made one.
+        if says(&self.changes) {
             return Some(Unfounded::Change);
         }
         if says(&self.states) && !evidence.has_reading {
@@ -149,12 +152,6 @@ impl Evidence {
         let own: BTreeSet<String> = numbers(args).flatten().map(|number| number.written).collect();
         self.numbers.extend(numbers(text).flatten().filter(|number| !own.contains(&number.written)));
         self.mentioned(&items.to_string());
-    }
-
-    /// A change of this request that was verified.
-    #[cfg(test)]
-    fn changed(&mut self) {
-        self.has_change = true;
     }
 
     /// Whether a number was read, or is one that was read, rounded.
@@ -270,16 +267,13 @@ mod tests {
         let nothing = Evidence::default();
         let mut read = Evidence::default();
         read.read("load 41.72, memory 8012 MiB, and 97.3 again", "{\"line\":\"echo 97.3\"}", 3);
-        let mut changed = read.clone();
-        changed.changed();
         let mut asked = Evidence::default();
         asked.asked("why is https://shop.example/. slow");
         let table = [
             ("I restarted nginx.", &read, Some("change")),
-            ("I restarted nginx.", &changed, None),
             ("nginx is currently running.", &nothing, Some("state")),
             ("nginx is currently running.", &read, None),
-            ("<tool_call>x", &changed, Some("call")),
+            ("<tool_call>x", &read, Some("call")),
             ("The load is 41.72.", &read, None),
             ("The load is about 42, or 41.7.", &read, None),
             ("The load is 41.", &read, None),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
-use crate::answer::Claims;
+use crate::answer::{self, Claims};
 use crate::approval::{Filed, Move, PlanId, Standing};
 use crate::command::Tables;
 use crate::effect::{Effect, Input};
@@ -22,7 +22,7 @@ use crate::signal::{Mono, Now, Signal, Wall};
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
-use crate::usage::{Book, Budgets, Day, Spent, Usage, payers};
+use crate::usage::{Book, Budgets, Day, Spent, payers};
 
 use super::People;
 use super::fixtures::{INTENTS, TOOLS, signal};
@@ -287,7 +287,7 @@ impl World {
 
     /// What the scripted model says to a question.
     fn think(&mut self, ask: &Ask) -> Option<Input> {
-        let gone = || Unheard { why: "it cannot be reached".to_owned(), usage: Usage::default() };
+        let gone = || Unheard { why: "it cannot be reached".to_owned() };
         let heard = Box::new(self.thoughts.pop_front().ok_or_else(gone));
         Some(Input::Thought { signal: Box::new(self.at_work.clone()?), n: ask.n, heard })
     }
@@ -474,18 +474,14 @@ pub fn plain(message: &Outgoing) -> String {
     };
     for block in &message.blocks {
         let _infallible = match block {
-            Block::Text { text: said } | Block::Code { text: said } => writeln!(text, "{said}"),
-            Block::Fields { fields } => fields.iter().try_for_each(|(name, value)| writeln!(text, "{name}: {value}")),
-            Block::Table { columns, rows } => {
-                let titles: Vec<&str> = columns.iter().map(|column| column.title.as_str()).collect();
-                writeln!(text, "{}", titles.join(" | "))
-                    .and_then(|()| rows.iter().try_for_each(|row| writeln!(text, "{}", row.join(" | "))))
-            }
             Block::Card { choices, .. } => writeln!(text, "{choices:?}"),
             Block::Choices { choices, .. } => choices
                 .iter()
                 .enumerate()
                 .try_for_each(|(at, choice)| writeln!(text, "{}) {} {}", at + 1, choice.label, choice.about)),
+            Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => {
+                writeln!(text, "{}", answer::plain(std::slice::from_ref(block)))
+            }
         };
     }
     text

@@ -221,7 +221,7 @@ pub(super) fn was_carried_by(turn: &mut Turn<'_>, request: &mut Request) -> bool
 fn call(turn: &mut Turn<'_>, mut request: Request, carrying: Carrying, proposal: &Proposal) {
     request.budget.begin_turn();
     match propose(turn, &mut request, proposal, Origin::Rule) {
-        Proposed::Called => {
+        Proposed::Called(_) => {
             request.driver = Some(Driver::Carrying(carrying));
             turn.state.request = Some(request);
         }

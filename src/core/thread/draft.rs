@@ -121,7 +121,7 @@ fn preview(turn: &mut Turn<'_>, request: Request, draft: Draft) {
 
 fn find_out(turn: &mut Turn<'_>, mut request: Request, draft: Draft, look: &Proposal) {
     match propose(turn, &mut request, look, Origin::Rule) {
-        Proposed::Called => {
+        Proposed::Called(_) => {
             request.driver = Some(Driver::Draft(draft));
             turn.state.request = Some(request);
         }

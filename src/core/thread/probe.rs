@@ -28,7 +28,7 @@ pub(crate) fn judge_for_test(
     match propose(turn, request, proposal, Origin::Model) {
         Proposed::Refused(refusal) => Err(refusal),
         Proposed::Known(_) => Ok(None),
-        Proposed::Called => Ok(turn.effects.iter().rev().find_map(|effect| match effect {
+        Proposed::Called(_) => Ok(turn.effects.iter().rev().find_map(|effect| match effect {
             Effect::Call(call) => Some(call.get().clone()),
             Effect::Post { .. }
             | Effect::Think(_)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::approval::PlanId;
 use crate::gate::{Judged, ToolCall};
-use crate::port::Source;
+use crate::port::{Claim, Source};
 use crate::signal::{CallId, Signal};
 
 use super::Budget;
@@ -80,6 +80,12 @@ impl Request {
     pub(crate) fn call_id(&mut self) -> CallId {
         self.next_call = self.next_call.saturating_add(1);
         CallId::new(format!("{}.{}", self.turn, self.next_call))
+    }
+
+    /// That what is shown rests on everything that was read, or on nothing.
+    pub(crate) fn readings(&self) -> Claim {
+        let sources = self.sources.clone();
+        if sources.is_empty() { Claim::Nothing } else { Claim::Readings { sources, unverified: None } }
     }
 
     /// The number of the next message.

@@ -22,8 +22,8 @@ use super::{Budget, Category, Entity, Fact, agent, carry, draft, say};
 /// What became of a proposal.
 #[derive(Debug)]
 pub(crate) enum Proposed {
-    /// It was cleared, and the call is under way.
-    Called,
+    /// It was cleared, and the call is under way under this id.
+    Called(CallId),
     /// It was asked in this request already and there was nothing (FM-11).
     Known(Box<Envelope>),
     /// It was refused; counted and recorded before this is returned (invariant 9).
@@ -62,18 +62,24 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
         record_refusal(turn, request, proposal, (&what, target.as_deref(), &refusal));
         return Proposed::Refused(Box::new(refusal));
     }
-    if !std::mem::replace(&mut request.deadline_set, true) {
-        let at = Mono(turn.now.mono.0.saturating_add(turn.env.limits.request_ms_max));
-        turn.effects.push(Effect::Wake { at, signal: request.signal.id.clone() });
-    }
+    set_deadline(turn, request);
     let plan = request.carrying.as_ref().and_then(|plan| turn.state.desk.get(plan)).cloned();
     let (target, plan) = (target.as_deref(), plan.as_ref());
     let about = AuditAbout { call: &what, target, detail: &because, plan, ..AuditAbout::default() };
     turn.audit("called", &request.signal, about);
-    request.waiting.insert(call.get().id.clone(), call.get().clone());
+    let id = call.get().id.clone();
+    request.waiting.insert(id.clone(), call.get().clone());
     turn.show_progress(request, call.get());
     turn.effects.push(Effect::Call(call));
-    Proposed::Called
+    Proposed::Called(id)
+}
+
+/// From a request's first call or question on its time is measured.
+pub(super) fn set_deadline(turn: &mut Turn<'_>, request: &mut Request) {
+    if !std::mem::replace(&mut request.deadline_set, true) {
+        let at = Mono(turn.now.mono.0.saturating_add(turn.env.limits.request_ms_max));
+        turn.effects.push(Effect::Wake { at, signal: request.signal.id.clone() });
+    }
 }
 
 /// Runs a procedure's next step and puts the request back, or ends it.
@@ -83,7 +89,7 @@ pub(super) fn advance(turn: &mut Turn<'_>, mut request: Request, procedure: Proc
     request.budget.begin_turn();
     let proposal = procedure.proposal(&turn.env, &because);
     match propose(turn, &mut request, &proposal, Origin::Rule) {
-        Proposed::Called => {
+        Proposed::Called(_) => {
             request.driver = Some(Driver::Procedure(procedure));
             turn.state.request = Some(request);
         }
@@ -140,7 +146,7 @@ fn on_result(
     envelope: &Envelope,
 ) {
     if let Some(failure) = &envelope.error {
-        let gate = on_failure(turn, &mut request, &procedure, failure);
+        let gate = on_failure(turn, &mut request, call.and_then(|call| call.target.as_ref()), failure);
         let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
         turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
         turn.finish(request, Ending::Answered);
@@ -157,13 +163,13 @@ fn on_result(
 }
 
 /// What a failed call leads to. Returns the gate's name where it was no failure but a refusal, by the tool server itself.
-fn on_failure(
+pub(super) fn on_failure(
     turn: &mut Turn<'_>,
     request: &mut Request,
-    procedure: &Procedure,
+    target: Option<&ResourceId>,
     failure: &Failure,
 ) -> Option<&'static str> {
-    if let (Code::NotFound, Stage::Act(Some(target))) = (failure.code, &procedure.stage) {
+    if let (Code::NotFound, Some(target)) = (failure.code, target) {
         // It was there and is gone: the thread has lost it (invariant 1).
         turn.state.resolved.lose(target);
         turn.state.knowledge.forget(target);

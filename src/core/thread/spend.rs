@@ -4,7 +4,7 @@
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
-use crate::port::{Claim, Mark};
+use crate::port::Mark;
 use crate::signal::Signal;
 use crate::usage::{Day, NoBudget, Origin, Spend, Usage, payers};
 
@@ -40,8 +40,7 @@ pub(super) fn end_for_budget(turn: &mut Turn<'_>, mut request: Request, why: &No
     let message = turn.env.budgets.sentence(why);
     let refusal = Refusal { gate: "allowance", code: Code::BudgetExceeded, message, details: Details::default() };
     turn.note_refusal(&request, &refusal, None);
-    let sources = request.sources.clone();
-    let claim = if sources.is_empty() { Claim::Nothing } else { Claim::Readings { sources, unverified: None } };
+    let claim = request.readings();
     let blocks = say::budget::stopped(turn, &request, &refusal);
     turn.say(&mut request, Mark::Refused, claim, blocks);
     turn.finish(request, Ending::Answered);

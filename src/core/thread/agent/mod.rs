@@ -14,13 +14,13 @@ use crate::gate::{Refusal, ToolCall, judge_ask};
 use crate::mind::{Ask, Exchange, Thought, Tier, Unheard};
 use crate::port::{Block, Claim, Mark};
 use crate::proposal::Proposal;
-use crate::signal::{CallId, Mono, Signal};
+use crate::signal::{CallId, Signal};
 use crate::tool::ToolKind;
 use crate::usage::Origin;
 
 use super::draft;
 use super::request::{Driver, Request};
-use super::run::{Proposed, on_success, propose, register};
+use super::run::{Proposed, on_failure, on_success, propose, register, set_deadline};
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
@@ -45,11 +45,11 @@ const NO_OBJECT: &str = "not tried: the arguments are no JSON object";
 pub(crate) struct Agent {
     /// What the person wrote.
     words: String,
+    /// Every call, the one that fits these words best first.
+    ranked: Vec<String>,
     tier: Tier,
     /// How often a model was asked.
     asked: u32,
-    /// The question that waits for its answer.
-    waits: Option<u32>,
     /// What was done so far: the calls of each turn, in the order in which they were wanted.
     rounds: Vec<Vec<Done>>,
     /// The calls of this turn.
@@ -82,12 +82,14 @@ enum Slot {
 }
 
 impl Agent {
-    fn new(words: &str, tier: Tier, evidence: Evidence) -> Self {
+    fn new(words: &str, tier: Tier, env: &Env<'_>) -> Self {
+        let mut evidence = Evidence::default();
+        evidence.asked(words);
         Self {
             words: words.to_owned(),
+            ranked: situation::ranked(env, words),
             tier,
             asked: 0,
-            waits: None,
             rounds: Vec::new(),
             batch: Vec::new(),
             evidence,
@@ -110,6 +112,11 @@ impl Agent {
         self.rounds.iter().map(Vec::len).sum()
     }
 
+    /// Whether this is the question that waits for its answer: the last one, while no call does.
+    fn waits_for(&self, n: u32) -> bool {
+        self.asked == n && self.batch.is_empty()
+    }
+
     fn is_waiting(&self) -> bool {
         self.batch.iter().any(|slot| matches!(slot, Slot::Waits(..)))
     }
@@ -118,9 +125,8 @@ impl Agent {
 /// Begins a request that no route understands, where there is a model to ask; else gives it back.
 pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Option<Request> {
     let Some(tier) = turn.env.minds.first() else { return Some(request) };
-    let mut evidence = Evidence::default();
-    evidence.asked(words);
-    think(turn, request, Agent::new(words, tier, evidence));
+    let agent = Agent::new(words, tier, &turn.env);
+    think(turn, request, agent);
     None
 }
 
@@ -138,7 +144,6 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
             let model = turn.env.minds.name(tier);
             turn.count("agentic_iterations_total", &[("model", model), ("tier", tier.as_str())]);
             set_deadline(turn, &mut request);
-            agent.waits = Some(n);
             request.driver = Some(Driver::Agent(Box::new(agent)));
             turn.state.request = Some(request);
             turn.effects.push(Effect::Think(Box::new(ask)));
@@ -155,27 +160,23 @@ fn is_last_turn(turn: &Turn<'_>, request: &Request) -> bool {
     request.budget.turns() >= turn.env.limits.turns_max && turn.state.fsm.state() != State::Verifying
 }
 
-fn set_deadline(turn: &mut Turn<'_>, request: &mut Request) {
-    if !std::mem::replace(&mut request.deadline_set, true) {
-        let at = Mono(turn.now.mono.0.saturating_add(turn.env.limits.request_ms_max));
-        turn.effects.push(Effect::Wake { at, signal: request.signal.id.clone() });
-    }
-}
-
 /// A model said something, or did not. What nobody waits for any more was used all the same.
 pub(crate) fn on_thought(turn: &mut Turn<'_>, signal: &Signal, n: u32, heard: Result<Thought, Unheard>) {
-    let usage = heard.as_ref().map_or_else(|unheard| unheard.usage, |thought| thought.usage);
+    let usage = heard.as_ref().map(|thought| thought.usage);
     let waits = |request: &Request| match &request.driver {
-        Some(Driver::Agent(agent)) => request.signal.id == signal.id && agent.waits == Some(n),
+        Some(Driver::Agent(agent)) => request.signal.id == signal.id && agent.waits_for(n),
         Some(Driver::Procedure(_) | Driver::Draft(_) | Driver::Carrying(_)) | None => false,
     };
     let Some(mut request) = turn.state.request.take_if(|request| waits(request)) else {
-        turn.count_use(signal, Origin::Model, usage);
+        if let Ok(usage) = usage {
+            turn.count_use(signal, Origin::Model, usage);
+        }
         return;
     };
-    let Some(Driver::Agent(mut agent)) = request.driver.take() else { return };
-    agent.waits = None;
-    if let Err(why) = spend(turn, &mut request, Origin::Model, usage) {
+    let Some(Driver::Agent(agent)) = request.driver.take() else { return };
+    if let Ok(usage) = usage
+        && let Err(why) = spend(turn, &mut request, Origin::Model, usage)
+    {
         return end_for_budget(turn, request, &why);
     }
     match heard {
@@ -219,18 +220,9 @@ fn give_up(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, mark: Mark,
         blocks.push(say::agent::was_read());
         blocks.extend(agent.shown.clone());
     }
-    let claim = claim(&request, agent);
+    let claim = if agent.shown.is_empty() { Claim::Nothing } else { request.readings() };
     turn.say(&mut request, mark, claim, blocks);
     turn.finish(request, Ending::Answered);
-}
-
-/// What is shown rests on everything that was read for it.
-fn claim(request: &Request, agent: &Agent) -> Claim {
-    let sources = request.sources.clone();
-    if sources.is_empty() || agent.shown.is_empty() {
-        return Claim::Nothing;
-    }
-    Claim::Readings { sources, unverified: None }
 }
 
 /// The model wants these calls: each is judged in order, those that pass run beside each other (LOOP-01 to LOOP-03).
@@ -250,7 +242,7 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
         }
         let proposal = proposal(&request, &wanted, args);
         match propose(turn, &mut request, &proposal, Origin::Model) {
-            Proposed::Called => agent.batch.push(under_way(&request, wanted)),
+            Proposed::Called(id) => agent.batch.push(Slot::Waits(id, wanted)),
             Proposed::Known(envelope) => {
                 let done = done(turn, &request, &mut agent, &wanted, (None, &envelope));
                 agent.batch.push(Slot::Over(done));
@@ -285,12 +277,6 @@ fn go_on(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     think_unless_garbled(turn, request, agent);
 }
 
-/// What was called last is the call that is waited for.
-fn under_way(request: &Request, wanted: Wanted) -> Slot {
-    let id = CallId::new(format!("{}.{}", request.turn, request.next_call));
-    Slot::Waits(id, wanted)
-}
-
 /// A person is behind it, and the words are theirs: what a model gives as its reason is nothing that anybody should decide by.
 fn proposal(request: &Request, wanted: &Wanted, args: serde_json::Map<String, serde_json::Value>) -> Proposal {
     let by = crate::text::one_line(&request.signal.actor.display, 64);
@@ -313,13 +299,7 @@ pub(super) fn on_answer(
     };
     match &envelope.error {
         Some(failure) => {
-            if failure.blocked {
-                turn.note_spoke_refusal(&mut request, failure);
-            }
-            if let (Code::NotFound, Some(target)) = (failure.code, &call.target) {
-                turn.state.resolved.lose(target);
-                turn.state.knowledge.forget(target);
-            }
+            on_failure(turn, &mut request, call.target.as_ref(), failure);
         }
         None => {
             let found = register(turn, Some(call), envelope);
@@ -336,20 +316,21 @@ fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str
     let open = turn.state.desk.open();
     let hex: String = text.to_lowercase().chars().filter(char::is_ascii_hexdigit).collect();
     let names_one = open.iter().any(|filed| hex.contains(filed.id().as_str()));
-    let decides = names_one || (!open.is_empty() && turn.env.claims.talks_into(text));
-    let unfounded = turn.env.claims.unfounded(text, &agent.evidence).filter(|_| !decides);
-    if unfounded.is_none() && !decides {
+    let unfounded = if names_one || (!open.is_empty() && turn.env.claims.talks_into(text)) {
+        Some(Unfounded::Decision)
+    } else {
+        turn.env.claims.unfounded(text, &agent.evidence)
+    };
+    let Some(unfounded) = unfounded else {
         let blocks = vec![say::agent::in_its_words(), Block::Text { text: answer::prose(text, turn.env.mask) }];
-        let sources = request.sources.clone();
-        let claim = if sources.is_empty() { Claim::Nothing } else { Claim::Readings { sources, unverified: None } };
+        let claim = request.readings();
         turn.say(&mut request, Mark::Plain, claim, blocks);
         turn.finish(request, Ending::Answered);
         return;
-    }
-    let kind = unfounded.as_ref().map_or("decision", Unfounded::as_str);
-    let model = turn.env.minds.name(agent.tier);
-    turn.count("phantom_detected_total", &[("model", model), ("tier", agent.tier.as_str()), ("claim", kind)]);
-    let blocks = say::agent::withheld(unfounded.as_ref(), !agent.shown.is_empty());
+    };
+    let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());
+    turn.count("phantom_detected_total", &[("model", model), ("tier", tier), ("claim", unfounded.as_str())]);
+    let blocks = say::agent::withheld(&unfounded, !agent.shown.is_empty());
     give_up(turn, request, agent, Mark::Plain, blocks);
 }
 

@@ -16,7 +16,7 @@ use crate::thread::prefetch::may_see;
 use crate::thread::request::Request;
 use crate::thread::state::Turn;
 use crate::thread::{Fact, State};
-use crate::tool::{ActionSpec, ArgKind, ToolKind};
+use crate::tool::{ArgKind, ToolKind};
 
 use super::{Agent, Done, NUDGE_AGAIN_AT, NUDGE_AT};
 
@@ -64,12 +64,11 @@ pub(super) fn of(turn: &Turn<'_>, request: &Request, agent: &mut Agent, may_call
     for line in &targets {
         agent.evidence.mentioned(line);
     }
-    let offers = if may_call { offers(turn, request, &question) } else { Vec::new() };
+    let offers = if may_call { offers(turn, request, &agent.ranked) } else { Vec::new() };
     let notes = notes(agent, may_call);
     let unverified = turn.state.fsm.open_write().map(|open| told_line(turn.env.mask, open.target.as_str()));
-    let state = turn.state.fsm.state();
     let exchanges = Vec::new();
-    let mut situation = Situation { question, state, unverified, offers, targets, known, exchanges, notes };
+    let mut situation = Situation { question, unverified, offers, targets, known, exchanges, notes };
     let room = CHARS_MAX.saturating_sub(chars(&situation));
     situation.exchanges = exchanges_within(&agent.rounds, room);
     situation
@@ -153,34 +152,34 @@ pub(super) fn items(envelope: &Envelope) -> usize {
 
 /// The calls that fit the question best, of those that whoever asks may make; each with what finds its target, and where a
 /// change is not verified what verifies it.
-fn offers(turn: &Turn<'_>, request: &Request, question: &str) -> Vec<Offer> {
-    let mut ranked = ranked(&turn.env, question);
+fn offers(turn: &Turn<'_>, request: &Request, ranked: &[String]) -> Vec<Offer> {
     let asker = request.signal.asker();
+    let is_verifying = turn.state.fsm.state() == State::Verifying;
     let may = |name: &str, kind: ToolKind| {
         let right = Right::Request { kind, tool: Some(name.to_owned()), on: None, labels: Vec::new() };
-        turn.env.rights.may(&asker, &right)
+        !(is_verifying && kind == ToolKind::Write) && turn.env.rights.may(&asker, &right)
     };
-    ranked.retain(|(_, name, spec)| {
-        let is_blocked = spec.kind == ToolKind::Write && turn.state.fsm.state() == State::Verifying;
-        !is_blocked && may(name, spec.kind)
-    });
-    let mut chosen: Vec<String> = Vec::new();
     let verify = turn.state.fsm.open_write().and_then(|open| turn.env.registry.named(&open.call));
-    let verify = verify.and_then(|(_, _, spec)| spec.change.as_ref()).map(|change| change.verify.clone());
-    chosen.extend(verify);
+    let verify = verify.and_then(|(_, _, spec)| spec.change.as_ref()).map(|change| change.verify.as_str());
+    let mut chosen: Vec<&str> = verify.into_iter().collect();
     let most = OFFERS_MAX.saturating_add(chosen.len());
-    for (_, name, spec) in ranked {
-        let needed: Vec<String> =
-            spec.resolve.iter().cloned().chain([name]).filter(|name| !chosen.contains(name)).collect();
-        if chosen.len().saturating_add(needed.len()) <= most {
+    for name in ranked {
+        let Some((_, _, spec)) = turn.env.registry.named(name) else { continue };
+        let needed = spec.resolve.as_deref().into_iter().chain([name.as_str()]);
+        let needed: Vec<&str> = needed.filter(|name| !chosen.contains(name)).collect();
+        if chosen.len() == most {
+            break;
+        }
+        if chosen.len().saturating_add(needed.len()) <= most && may(name, spec.kind) {
             chosen.extend(needed);
         }
     }
-    chosen.iter().filter_map(|name| offer(&turn.env, name)).collect()
+    chosen.into_iter().filter_map(|name| offer(&turn.env, name)).collect()
 }
 
-/// Every action, the likeliest first: by what it says of itself, and by the questions that are known to lead to it.
-fn ranked<'a>(env: &Env<'a>, question: &str) -> Vec<(u16, String, &'a ActionSpec)> {
+/// Every call, the likeliest first: by what it says of itself, and by the questions that are known to lead to it. Looked up
+/// once a request: the words stay the same.
+pub(super) fn ranked(env: &Env<'_>, question: &str) -> Vec<String> {
     let question = question.to_lowercase();
     let alike = |text: &str| env.similarity.alike(&question, &text.to_lowercase());
     let examples = |tool: &str, action: &str| {
@@ -194,12 +193,12 @@ fn ranked<'a>(env: &Env<'a>, question: &str) -> Vec<(u16, String, &'a ActionSpec
         tool.actions.iter().map(|(action, spec)| {
             let name = format!("{}.{action}", tool.name);
             let words = format!("{} {} {}", tool.name.replace('_', " "), action, spec.about);
-            (alike(&words).max(examples(&tool.name, action)), name, spec)
+            (std::cmp::Reverse(alike(&words).max(examples(&tool.name, action))), name)
         })
     });
     let mut ranked: Vec<_> = actions.collect();
-    ranked.sort_by(|(a, x, _), (b, y, _)| b.cmp(a).then_with(|| x.cmp(y)));
-    ranked
+    ranked.sort();
+    ranked.into_iter().map(|(_, name)| name).collect()
 }
 
 fn offer(env: &Env<'_>, name: &str) -> Option<Offer> {

@@ -45,20 +45,18 @@ pub(in crate::thread) fn was_read() -> Block {
 }
 
 /// What a model wrote is not shown. Where nothing was read, the three likeliest causes are said (LOOP-15).
-pub(in crate::thread) fn withheld(unfounded: Option<&Unfounded>, has_reading: bool) -> Vec<Block> {
+pub(in crate::thread) fn withheld(unfounded: &Unfounded, has_reading: bool) -> Vec<Block> {
     let what = match unfounded {
-        Some(Unfounded::Change) => "it says that something was changed, and nothing was".to_owned(),
-        Some(Unfounded::State) => "it says how something is, and nothing was looked at".to_owned(),
-        Some(Unfounded::Call) => "it looks like a call, and none was made".to_owned(),
-        Some(Unfounded::Figure(figure)) => {
-            format!("the number {} in it was never read", text::one_line(figure, 40))
-        }
-        Some(Unfounded::Link) => "it holds a link, which could carry what was read to somebody else".to_owned(),
-        None => "it talks people into deciding a plan".to_owned(),
+        Unfounded::Change => "it says that something was changed, and nothing was".to_owned(),
+        Unfounded::State => "it says how something is, and nothing was looked at".to_owned(),
+        Unfounded::Call => "it looks like a call, and none was made".to_owned(),
+        Unfounded::Figure(figure) => format!("the number {} in it was never read", text::one_line(figure, 40)),
+        Unfounded::Link => "it holds a link, which could carry what was read to somebody else".to_owned(),
+        Unfounded::Decision => "it talks people into deciding a plan".to_owned(),
     };
     let causes = "The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. \
                   Ask again, or type `help` for set commands.";
-    let is_said = has_reading || matches!(unfounded, None | Some(Unfounded::Link));
+    let is_said = has_reading || matches!(unfounded, Unfounded::Link | Unfounded::Decision);
     let rest = if is_said { String::new() } else { format!(" {causes}") };
     sentence(format!("What the model wrote is not shown: {what}.{rest}"))
 }

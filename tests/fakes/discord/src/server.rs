@@ -44,7 +44,8 @@ struct Inner {
     home: Home,
     /// The task that accepts, with all its connections; none while there is an outage.
     accepting: Mutex<Option<JoinHandle<()>>>,
-    open: Open,
+    /// Each open connection listens to it.
+    open: Arc<watch::Sender<()>>,
     patience: Mutex<Duration>,
 }
 
@@ -88,8 +89,8 @@ impl Fake {
         let listener = home.bind((Ipv4Addr::LOCALHOST, port).into()).await?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::new(format!("ws://{address}")));
-        let open = Open::default();
-        let accepting = Mutex::new(Some(home.spawn(accept(listener, Arc::clone(&shared), open.clone()))));
+        let open = Arc::new(watch::Sender::new(()));
+        let accepting = Mutex::new(Some(home.spawn(accept(listener, Arc::clone(&shared), Arc::clone(&open)))));
         let inner = Inner { shared, address, home, accepting, open, patience: Mutex::new(PATIENCE) };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -134,7 +135,7 @@ impl Fake {
         let listener = self.inner.home.bind(self.inner.address).await;
         let listener = listener.unwrap_or_else(|why| panic!("{} cannot be had again: {why}", self.inner.address));
         let accepting =
-            self.inner.home.spawn(accept(listener, Arc::clone(&self.inner.shared), self.inner.open.clone()));
+            self.inner.home.spawn(accept(listener, Arc::clone(&self.inner.shared), Arc::clone(&self.inner.open)));
         if let Some(before) = self.accepting().replace(accepting) {
             before.abort();
         }
@@ -151,8 +152,7 @@ impl Fake {
         };
         // During an outage nobody is heard.
         drop(tokio::task::spawn_blocking(knock).await);
-        let mut open = self.inner.open.0.subscribe();
-        let all = tokio::time::timeout(self.patience(), open.wait_for(|open| *open == 0)).await;
+        let all = tokio::time::timeout(self.patience(), self.inner.open.closed()).await;
         assert!(all.is_ok(), "a connection of a bot that has ended stays open");
     }
 
@@ -174,39 +174,13 @@ impl Fake {
     }
 }
 
-/// How many connections are open.
-#[derive(Clone)]
-struct Open(Arc<watch::Sender<usize>>);
-
-impl Default for Open {
-    fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(0)))
-    }
-}
-
-impl Open {
-    fn one(&self) -> OneOpen {
-        self.0.send_modify(|open| *open += 1);
-        OneOpen(self.clone())
-    }
-}
-
-/// One of them, for as long as it lives.
-struct OneOpen(Open);
-
-impl Drop for OneOpen {
-    fn drop(&mut self) {
-        self.0.0.send_modify(|open| *open -= 1);
-    }
-}
-
 /// Accepts until it is aborted, which ends its connections as well.
-async fn accept(listener: TcpListener, shared: Arc<Shared>, open: Open) {
+async fn accept(listener: TcpListener, shared: Arc<Shared>, open: Arc<watch::Sender<()>>) {
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else { continue };
-        let (served, one) = (connection(stream, Arc::clone(&shared)), open.one());
+        let (served, one) = (connection(stream, Arc::clone(&shared)), open.subscribe());
         connections.spawn(async move {
             let _open = one;
             served.await;
