@@ -7,6 +7,7 @@ mod policy;
 mod replay;
 mod run;
 mod setup;
+mod simulate;
 #[cfg(feature = "host")]
 mod spoke;
 
@@ -95,6 +96,9 @@ enum Command {
         /// What `--record` has written
         file: PathBuf,
     },
+    /// Let a hostile model, faulty tools and people who click at random loose on this configuration, and look after every
+    /// step whether each invariant holds; runs no tool
+    Simulate(simulate::SimulateArgs),
     /// Run a built-in tool server on standard input and output, as the bot itself does when it needs one
     #[cfg(feature = "host")]
     Spoke {
@@ -181,6 +185,7 @@ pub fn main() -> ExitCode {
         None => run::run(&cli.run, Talks::WhereConfigured),
         Some(Command::Console) => run::run(&cli.run, Talks::Here),
         Some(Command::Replay { file }) => replay::run(&cli.run, &file),
+        Some(Command::Simulate(args)) => simulate::run(&cli.run, &args),
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
         Some(Command::Policy { command }) => policy::run(&cli.run, &command),
