@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::http::Server;
 use super::trouble::{Refusal, Trouble};
 use super::wire::{or_default, said};
-use crate::config::Model;
+use crate::config::{Model, Secret};
 
 /// How long a server may take to list its models, and how long it may say nothing while it gets one.
 const LIST_LIMIT: Duration = Duration::from_secs(15);
@@ -86,7 +86,7 @@ struct Tags {
 impl Catalogue {
     /// No I/O.
     pub fn new(config: &Model) -> anyhow::Result<Self> {
-        let key = config.api_key.as_ref().map(|key| key.expose()).unwrap_or_default();
+        let key = config.api_key.as_ref().map(Secret::expose).unwrap_or_default();
         let asked = [(Tier::Fast, config.fast.clone()), (Tier::Smart, config.smart.clone())];
         let asked = asked.into_iter().filter_map(|(tier, name)| Some((tier, name?))).collect();
         Ok(Self { server: Server::new(&config.base_url, key)?, asked, has_key: !key.is_empty() })

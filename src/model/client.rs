@@ -103,9 +103,9 @@ impl Models {
         let said = timeout_at(deadline, self.answer(Asking { ask, model, deadline, meter })).await;
         let said = said.unwrap_or(Err(Trouble::Late(self.config.limit.as_secs())));
         match &said {
-            Ok(_) => self.breaker.answered(),
             Err(trouble) if trouble.is_down() => self.breaker.failed(),
-            Err(_) => {}
+            // Also one that says no is there.
+            Ok(_) | Err(_) => self.breaker.answered(),
         }
         said
     }

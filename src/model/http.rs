@@ -43,7 +43,10 @@ impl Server {
             .referer(false)
             .connect_timeout(CONNECT_LIMIT)
             .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
-            .build()?;
+            .build()
+            .map_err(|error| {
+                anyhow::anyhow!("connections to models cannot be made on this machine: {}", cause(&error))
+            })?;
         let key = match key.trim() {
             "" => None,
             key => {

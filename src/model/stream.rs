@@ -54,13 +54,13 @@ pub(super) async fn read(mut answer: Answer, meter: &mut Meter) -> Result<(Whole
     let mut next = Some(head);
     while let Some(piece) = next {
         stream.take(&piece)?;
-        meter.heard(stream.chars());
+        meter.heard(stream.said.chars());
         if stream.is_done {
             break;
         }
         next = match answer.next().await {
             // Nothing that an answer needs was still to come.
-            Err(Trouble::Broken) if stream.is_finished => None,
+            Err(Trouble::Broken) if stream.said.is_finished => None,
             next => next?,
         };
     }
@@ -84,14 +84,20 @@ struct Stream {
     /// The data of the event that is under way, and whether it is called an error.
     data: Option<String>,
     is_error: bool,
+    said: Draft,
+    /// The stream came to its end.
+    is_done: bool,
+}
+
+/// What the model said so far.
+#[derive(Default)]
+struct Draft {
     text: String,
     calls: Vec<Call>,
     tokens: Option<Tokens>,
     is_cut: bool,
     /// The model came to its end.
     is_finished: bool,
-    /// So did the stream.
-    is_done: bool,
 }
 
 /// A call that is being written.
@@ -144,11 +150,6 @@ struct FunctionDelta {
 }
 
 impl Stream {
-    fn chars(&self) -> usize {
-        let calls = self.calls.iter().map(|call| call.name.len() + call.arguments.len());
-        self.text.len() + calls.sum::<usize>()
-    }
-
     /// The next piece. It may end anywhere: in the middle of a line, of a character, of a line's end.
     fn take(&mut self, piece: &[u8]) -> Result<(), Trouble> {
         for &byte in piece {
@@ -209,9 +210,28 @@ impl Stream {
             }
             json => {
                 let chunk = serde_json::from_str(json).map_err(|error| Trouble::Senseless(error.to_string()))?;
-                self.chunk(chunk)
+                self.said.chunk(chunk)
             }
         }
+    }
+
+    /// The stream is over.
+    fn end(mut self) -> Result<Whole, Trouble> {
+        // The last event needs no empty line after it.
+        let last = self.line().and_then(|()| self.event());
+        if !self.is_done && !self.said.is_finished {
+            return Err(last.err().filter(|last| matches!(last, Trouble::GaveUp(_))).unwrap_or(Trouble::Broken));
+        }
+        let Draft { text, calls, tokens, is_cut, .. } = self.said;
+        let calls = calls.into_iter().map(|call| wire::raw_call(&call.name, call.arguments)).collect();
+        Ok(Whole { text, calls, tokens, is_cut })
+    }
+}
+
+impl Draft {
+    fn chars(&self) -> usize {
+        let calls = self.calls.iter().map(|call| call.name.len() + call.arguments.len());
+        self.text.len() + calls.sum::<usize>()
     }
 
     fn chunk(&mut self, chunk: Chunk) -> Result<(), Trouble> {
@@ -265,17 +285,6 @@ impl Stream {
         call.name.truncate(call.name.floor_char_boundary(ARGUMENTS_BYTES_MAX));
         // What is beyond is a run-away, and is not kept.
         self.calls.truncate(CALLS_MAX);
-    }
-
-    /// The stream is over.
-    fn end(mut self) -> Result<Whole, Trouble> {
-        // The last event needs no empty line after it.
-        let last = self.line().and_then(|()| self.event());
-        if !self.is_done && !self.is_finished {
-            return Err(last.err().filter(|last| matches!(last, Trouble::GaveUp(_))).unwrap_or(Trouble::Broken));
-        }
-        let calls = self.calls.into_iter().map(|call| wire::raw_call(&call.name, call.arguments)).collect();
-        Ok(Whole { text: self.text, calls, tokens: self.tokens, is_cut: self.is_cut })
     }
 }
 

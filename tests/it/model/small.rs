@@ -11,8 +11,7 @@ use tokio::time::Instant;
 use crate::support::bot::{Bot, Home};
 use crate::support::metrics::{free_address, scrape};
 
-const QUESTIONS: [&str; 3] = [
-    "why do my customers complain",
+const QUESTIONS: [&str; 2] = [
     "could it be the disk usage that my customers complain about",
     "do my customers complain because some process runs wild",
 ];

@@ -45,6 +45,10 @@ fn a_server_without_functions_is_asked_in_steps_from_then_on() {
         assert_eq!(bot.ask(QUESTION).text(), "The model says:\nAsk somebody.");
         assert_eq!(ways(&fake)[7..], ["choice", "words"]);
         let metrics = scrape(&address);
+        // All steps of a question are counted, and what was refused is not.
+        let read = fake.asked()[1..].iter().map(|asked| asked["messages"].to_string().len().div_ceil(4)).sum::<usize>();
+        let counted = metrics.lines().find(|line| line.starts_with(r#"countersign_tokens_total{direction="in""#));
+        assert!(counted.is_some_and(|line| line.ends_with(&format!(" {read}"))), "{read}: {counted:?}");
         for line in [
             r#"countersign_model_fallbacks_total{tier="smart",to="steps"} 1"#,
             r#"countersign_model_answers_total{tier="smart",form="stream",way="steps"} 8"#,

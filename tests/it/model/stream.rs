@@ -110,6 +110,24 @@ fn a_busy_server_is_asked_again_when_it_says_and_not_where_that_does_not_help() 
     bot.end();
 }
 
+/// One that is down costs nobody their time; one that says no is there.
+#[test]
+fn a_server_that_is_down_is_left_alone_for_a_while() {
+    let breaks = |times| vec![Turn::Breaks; times];
+    let fake = Fake::start([breaks(4), vec![Turn::Refuses(401)], breaks(5)].concat());
+    let home = Home::new();
+    let mut bot = bot(&home, &fake.base_url(), 30);
+    for _ in 0..10 {
+        let text = bot.ask(QUESTION).text();
+        assert!(text.contains("the model did not answer: its server "), "{text}");
+    }
+    let text = bot.ask(QUESTION).text();
+    assert!(text.contains("it did not answer several times, and is left alone for "), "{text}");
+    assert_eq!(fake.asked().len(), 10);
+    assert!(bot.ask("disk usage").text().contains('/'), "what needs no model goes on");
+    bot.end();
+}
+
 /// A server is asked once with what it does not know, and then without.
 #[test]
 fn what_a_server_does_not_take_is_left_out() {

@@ -27,5 +27,5 @@ pub(crate) fn pull(ways: &mut Ways, asked: &Value) -> String {
     ways.models.push(name.to_owned());
     let of = |completed: u64| json!({ "status": "pulling 6a0746a1ec1a", "total": 2000, "completed": completed });
     let lines = [begun, of(0), of(1000), of(2000), json!({ "status": "success" })];
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.map(|line| line.to_string()).join("\n") + "\n"
 }
