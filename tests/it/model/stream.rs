@@ -38,6 +38,7 @@ fn a_stream_that_is_no_answer_is_not_shown() {
             End::Hangs,
         ),
         Turn::Streams(vec!["Halfway is without an end".to_owned()], End::GoesOn),
+        Turn::Streams(vec![format!("{{\"Halfway is\":\"{}", "x".repeat(60_000))], End::GoesOn),
         Turn::IsCut("Halfway is".to_owned()),
     ];
     // It answers in between, or it would be left alone.
@@ -45,7 +46,7 @@ fn a_stream_that_is_no_answer_is_not_shown() {
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 3);
     let mut said = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..9 {
         let text = bot.ask(QUESTION).text();
         said.push(
             text.replace("I do not know a set command for that, and the model did not answer: ", "")
@@ -61,6 +62,7 @@ fn a_stream_that_is_no_answer_is_not_shown() {
     its server gave up in the middle: CUDA out of memory.
     its server answers something that is no answer: expected value at line 1 column 1.
     its answer did not end, and was cut off at 256 KiB.
+    its answer did not end, and was cut off at 8192 KiB.
     its answer was not finished within 1024 tokens (`model.answer_tokens`).
     ");
     let done = bot.end();
@@ -95,6 +97,10 @@ fn a_busy_server_is_asked_again_when_it_says_and_not_where_that_does_not_help() 
     let hopeless = [
         (busy("3600"), "its server answers 429: slow down"),
         (Turn::SaysNo(429, "You exceeded your current quota".to_owned()), "its server answers 429: You exceeded"),
+        (
+            Turn::SaysNo(400, "This model's maximum context length is 2048 tokens".to_owned()),
+            "answers 400: This model's max",
+        ),
         (Turn::Refuses(403), "its server answers 403: the fake was told to refuse"),
     ];
     for (turn, why) in hopeless {
