@@ -169,7 +169,7 @@ impl Catalogue {
             }
             Err(trouble) => return vec![Finding::wrong(format!("{url}: {trouble}"), self.fix(&trouble))],
         };
-        let takes = if self.has_key { "answers, and takes the key" } else { "answers, and was given no key" };
+        let takes = if self.has_key { "lists its models to this key" } else { "lists its models without a key" };
         let there = listing.models.iter().flat_map(|model| {
             model.tiers.iter().map(|tier| Finding::fine(format!("{} ({}) is there", model.name, tier.as_str())))
         });

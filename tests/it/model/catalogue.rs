@@ -135,7 +135,7 @@ fn doctor_looks_at_the_models_too() {
     ✓ data: HOME/data is made at the first start
     ✓ access: nobody is named, and the console belongs to whoever runs it
     ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
-    ✓ model: URL answers, and takes the key
+    ✓ model: URL lists its models to this key
     ✓ model: small (fast) is there
     ✗ model: big (smart) is not there
       To do: Name one that it has as `model.smart`, or see that it serves this one.

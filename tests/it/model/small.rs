@@ -44,8 +44,8 @@ fn asked(small: &Small, calls: &str, question: &str) -> String {
     let (home, address) = (Home::new(), free_address());
     let mut command = home.bot();
     command.arg("--json").env("COUNTERSIGN_MODEL__BASE_URL", small.base_url()).env("COUNTERSIGN_MODEL__CALLS", calls);
-    command.env("COUNTERSIGN_MODEL__FAST", Small::model()).env("COUNTERSIGN_MODEL__SECONDS", "20");
-    command.env("COUNTERSIGN_MODEL__ANSWER_TOKENS", "160").env("COUNTERSIGN_LIMITS__TURNS", "2");
+    command.env("COUNTERSIGN_MODEL__FAST", Small::model()).env("COUNTERSIGN_MODEL__SECONDS", "15");
+    command.env("COUNTERSIGN_MODEL__ANSWER_TOKENS", "120").env("COUNTERSIGN_LIMITS__TURNS", "2");
     let mut bot = Bot::spawn(command.env("COUNTERSIGN_METRICS__LISTEN", &address));
     let begun = Instant::now();
     let answer = bot.ask(question);

@@ -30,21 +30,21 @@ fn a_stream_that_is_no_answer_is_not_shown() {
     let turns = [
         half(End::Breaks),
         half(End::Closes),
-        half(End::GoesOn),
+        Turn::begins(&"Halfway is ".repeat(500), End::GoesOn),
         half(End::Hangs),
         Turn::Streams(vec![error], End::Closes),
         Turn::Streams(
             vec!["data: {\"choices\":[{\"delta\":{\"content\":\"Halfway is\"}}]}\n\ndata: <html>\n\n".to_owned()],
             End::Hangs,
         ),
-        Turn::Streams(vec!["Halfway is without an end".to_owned()], End::GoesOn),
+        Turn::Streams(vec!["Halfway is without an end".repeat(500)], End::GoesOn),
         Turn::Streams(vec![format!("{{\"Halfway is\":\"{}", "x".repeat(60_000))], End::GoesOn),
         Turn::IsCut("Halfway is".to_owned()),
     ];
     // It answers in between, or it would be left alone.
     let fake = Fake::start(turns.into_iter().flat_map(|turn| [turn, Turn::says(PLAIN)]).collect());
     let home = Home::new();
-    let mut bot = bot(&home, &fake.base_url(), 3);
+    let mut bot = bot(&home, &fake.base_url(), 6);
     let mut said = Vec::new();
     for _ in 0..9 {
         let text = bot.ask(QUESTION).text();
@@ -58,7 +58,7 @@ fn a_stream_that_is_no_answer_is_not_shown() {
     its answer broke off in the middle.
     its answer broke off in the middle.
     its answer did not end, and was cut off at 64 KiB.
-    no answer within 3 s.
+    no answer within 6 s.
     its server gave up in the middle: CUDA out of memory.
     its server answers something that is no answer: expected value at line 1 column 1.
     its answer did not end, and was cut off at 256 KiB.
