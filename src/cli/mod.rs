@@ -3,6 +3,8 @@
 mod audit;
 mod classify;
 mod doctor;
+#[cfg(feature = "model")]
+mod models;
 mod policy;
 mod replay;
 mod run;
@@ -80,9 +82,12 @@ enum Command {
         #[command(subcommand)]
         command: policy::PolicyCommand,
     },
-    /// Look whether everything is in order before the bot runs: the configuration, who may what, and each platform, with a
-    /// fix for whatever is not
+    /// Look whether everything is in order before the bot runs: the configuration, who may what, each platform and the model's
+    /// server, with a fix for whatever is not
     Doctor,
+    /// List the models of the configured server, and say which of them are asked and which of those are missing
+    #[cfg(feature = "model")]
+    Models,
     /// Ask the policies who may do something: `who can decide high on host:web-1`
     Who {
         /// What, as in the console: `can write on production`
@@ -190,6 +195,8 @@ pub fn main() -> ExitCode {
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
         Some(Command::Policy { command }) => policy::run(&cli.run, &command),
         Some(Command::Doctor) => doctor::run(&cli.run),
+        #[cfg(feature = "model")]
+        Some(Command::Models) => models::run(&cli.run),
         Some(Command::Who { words }) => policy::who(&cli.run, &words),
         #[cfg(feature = "host")]
         Some(Command::Spoke { name, keep_out, commands }) => spoke::serve(name, keep_out, commands.as_deref()),

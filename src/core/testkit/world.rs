@@ -23,7 +23,7 @@ use crate::sim::store::NotStored;
 use crate::step::step;
 use crate::thread::{ThreadState, Turn};
 use crate::tool::Registry;
-use crate::usage::{Book, Budgets, Day, Spent, payers};
+use crate::usage::{Book, Budgets, Day, Spent, Usage, payers};
 
 use super::People;
 use super::fixtures::{INTENTS, TOOLS, signal};
@@ -196,7 +196,7 @@ impl World {
 
     /// What the scripted model says to a question.
     fn think(&mut self, ask: &Ask) -> Option<Input> {
-        let gone = || Unheard { why: "it cannot be reached".to_owned() };
+        let gone = || Unheard { why: "it cannot be reached".to_owned(), usage: Usage::default() };
         let heard = Box::new(self.thoughts.pop_front().ok_or_else(gone));
         Some(Input::Thought { signal: Box::new(self.at_work.clone()?), n: ask.n, heard })
     }
