@@ -111,7 +111,7 @@ pub(super) fn think(ask: &Ask, knows: &Knows<'_>, dice: &mut Dice) -> Said {
     let says = |text: String, lie: Option<String>| Said { heard: Ok(Thought { text, calls: Vec::new(), usage }), lie };
     let wants = |calls: Vec<RawCall>| Said { heard: Ok(Thought { text: String::new(), calls, usage }), lie: None };
     match dice.below(26) {
-        0 => Said { heard: Err(Unheard { why: format!("it broke off after {SECRET}") }), lie: None },
+        0 => Said { heard: Err(Unheard { why: format!("it broke off after {SECRET}"), usage }), lie: None },
         1 => says(String::new(), None),
         2..=4 => {
             let lie = lie(knows, dice);

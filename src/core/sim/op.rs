@@ -10,6 +10,7 @@ use crate::port::CardChoice;
 use crate::route::{Does, Intent, Intents, OwnCommand};
 use crate::signal::{Actor, ActorId, ActorKind, EventId, OURSELVES, Payload, QuestionId, SignalId};
 use crate::tool::ToolKind;
+use crate::usage::Usage;
 
 use super::Dice;
 use super::cast::{actor, stranger};
@@ -372,7 +373,7 @@ fn silence(town: &mut Town<'_>) {
             if town.is_over() {
                 return;
             }
-            heard(town, seat, &ask, Err(Unheard { why: "it is over".to_owned() }));
+            heard(town, seat, &ask, Err(Unheard { why: "it is over".to_owned(), usage: Usage::default() }));
             town.pump();
         }
     }
