@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use countersign_core::answer::Claims;
+use countersign_core::answer::{Claims, Errors};
 use countersign_core::command::Tables;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, PlatformStatus, SpokeStatus, Vault};
@@ -56,6 +56,8 @@ pub struct World {
     pub minds: Minds,
     /// What words claim something about the world.
     pub claims: Claims,
+    /// What tools say when something does not work.
+    pub errors: Errors,
 }
 
 /// What a step is about, as far as the shell knows it.
@@ -142,6 +144,7 @@ impl World {
             allowances: &lent.allowances,
             minds: &self.minds,
             claims: &self.claims,
+            errors: &self.errors,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod claims;
 mod clean;
+mod errors;
 mod failure;
 mod path;
 mod plain;
@@ -19,6 +20,8 @@ use crate::tool::{ActionSpec, FactSpec};
 
 pub use claims::Claims;
 pub(crate) use claims::{Evidence, Unfounded};
+pub use errors::{Errors, Rule};
+pub(crate) use failure::explained;
 pub use failure::failure;
 pub(crate) use plain::plain;
 pub use show::{ROWS_MAX, show};

@@ -263,6 +263,19 @@ impl Intents {
         self.all.iter().find(|intent| intent.name == name)
     }
 
+    /// What these words lead to, where they may stand on a button: where they decide nothing.
+    pub fn offered(&self, words: &str) -> Option<&Intent> {
+        self.meant(words).filter(|intent| match &intent.does {
+            Does::Call { .. } | Does::Reply(_) => true,
+            Does::Own(own) => !own.decides(),
+        })
+    }
+
+    /// What these words mean by themselves, whatever was talked about.
+    fn meant(&self, words: &str) -> Option<&Intent> {
+        self.catch(&hear(words)).into_iter().next().map(|(intent, _)| intent)
+    }
+
     /// Words that intents are written with.
     pub(super) const fn vocabulary(&self) -> &BTreeSet<String> {
         &self.vocabulary

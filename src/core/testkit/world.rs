@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
-use crate::answer::{self, Claims};
+use crate::answer::{self, Claims, Errors};
 use crate::approval::{Filed, Move, PlanId, Standing};
 use crate::command::Tables;
 use crate::effect::{Effect, Input};
@@ -181,6 +181,8 @@ pub struct World {
     pub thoughts: VecDeque<Thought>,
     /// What words claim something.
     pub claims: Claims,
+    /// Which failures are known.
+    pub errors: Errors,
     /// The plans, as the store has them.
     pub files: Files,
     /// The stopwatch, in milliseconds.
@@ -223,6 +225,7 @@ impl World {
             minds: Minds::default(),
             thoughts: VecDeque::new(),
             claims: Claims::default(),
+            errors: Errors::default(),
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
@@ -426,6 +429,7 @@ impl World {
             allowances: &self.allowances,
             minds: &self.minds,
             claims: &self.claims,
+            errors: &self.errors,
         }
     }
 

@@ -25,6 +25,7 @@ mod run;
 mod say;
 mod spend;
 mod state;
+mod trouble;
 mod waiting;
 
 pub use budget::Budget;

@@ -17,7 +17,7 @@ use crate::usage::Origin;
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
 use super::request::{Driver, Request};
 use super::state::{AuditAbout, Resume, Turn};
-use super::{Budget, Category, Entity, Fact, agent, carry, draft, say};
+use super::{Budget, Category, Entity, Fact, agent, carry, draft, say, trouble};
 
 /// What became of a proposal.
 #[derive(Debug)]
@@ -146,11 +146,7 @@ fn on_result(
     envelope: &Envelope,
 ) {
     if let Some(failure) = &envelope.error {
-        let gate = on_failure(turn, &mut request, call.and_then(|call| call.target.as_ref()), failure);
-        let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
-        turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
-        turn.finish(request, Ending::Answered);
-        return;
+        return trouble::tell(turn, request, call, failure);
     }
     let found = register(turn, call, envelope);
     if let Some(call) = call {

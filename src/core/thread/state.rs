@@ -206,12 +206,25 @@ impl<'a> Turn<'a> {
     }
 
     /// Asks a question with choices and ends the request: waiting is a state, not a task.
-    pub(crate) fn ask(&mut self, mut request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
+    pub(crate) fn ask(&mut self, request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
+        self.offer(request, (Mark::Question, vec![super::say::line(question.to_owned())]), choices);
+    }
+
+    /// Says this with choices below it, where there are any, and ends the request.
+    pub(super) fn offer(
+        &mut self,
+        mut request: Request,
+        (mark, mut blocks): (Mark, Vec<Block>),
+        choices: Vec<(Choice, Resume)>,
+    ) {
         let id = QuestionId::new(format!("{:032x}", self.now.seed ^ u128::from(request.turn)));
         let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
         let to = self.env.rights.person(&request.signal.thread.platform, &request.signal.actor);
-        self.say(&mut request, Mark::Question, Claim::Nothing, super::say::question(question, &id, shown));
-        self.state.question = Some(Question { id, to, choices: resumes });
+        if !shown.is_empty() {
+            blocks.push(Block::Choices { question: id.clone(), choices: shown });
+            self.state.question = Some(Question { id, to, choices: resumes });
+        }
+        self.say(&mut request, mark, Claim::Nothing, blocks);
         self.finish(request, Ending::Answered);
     }
 

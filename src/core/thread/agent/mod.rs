@@ -9,7 +9,7 @@ mod situation;
 use crate::answer::{self, Evidence, Unfounded};
 use crate::effect::{Effect, Ending};
 use crate::env::Env;
-use crate::envelope::{Code, Envelope};
+use crate::envelope::{Code, Envelope, Failure};
 use crate::gate::{Refusal, ToolCall, judge_ask};
 use crate::mind::{Ask, Exchange, Thought, Tier, Unheard};
 use crate::port::{Block, Claim, Mark};
@@ -62,6 +62,8 @@ pub(crate) struct Agent {
     garbled: u32,
     /// The last answer made no sense, and it is told so.
     is_garbled: bool,
+    /// People were told of a failure already, and it is asked what that means.
+    explains: bool,
 }
 
 /// A call that was wanted, and what came of it.
@@ -97,6 +99,7 @@ impl Agent {
             refused: 0,
             garbled: 0,
             is_garbled: false,
+            explains: false,
         }
     }
 
@@ -128,6 +131,27 @@ pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Optio
     let agent = Agent::new(words, tier, &turn.env);
     think(turn, request, agent);
     None
+}
+
+/// A failure that nobody knows, of which people were told: a model is asked what it means, like anything else that it is
+/// asked. Where it has nothing to say, nothing more is said.
+pub(super) fn explain(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, failure: &Failure) {
+    let Some(tier) = turn.env.minds.first() else { return turn.finish(request, Ending::Answered) };
+    let words = request.signal.payload.words();
+    let mut agent = Agent { explains: true, ..Agent::new(&words, tier, &turn.env) };
+    let result = situation::masked(turn.env.mask, &failure.message, situation::RESULT_CHARS_MAX);
+    agent.evidence.mentioned(&result);
+    let told = |text: String| situation::told_line(turn.env.mask, &text);
+    let args = call.map(|call| serde_json::Value::Object(call.args.clone()).to_string());
+    let exchange = Exchange {
+        call: told(call.map(ToolCall::name).unwrap_or_default()),
+        target: call.and_then(|call| call.target.as_ref()).map(|target| told(target.to_string())),
+        args: told(args.unwrap_or_default()),
+        result,
+        ok: false,
+    };
+    agent.rounds.push(vec![Done { exchange, facts: String::new() }]);
+    think(turn, request, agent);
 }
 
 /// Asks the model what is next.
@@ -216,6 +240,9 @@ fn think_unless_garbled(turn: &mut Turn<'_>, request: Request, agent: Agent) {
 
 /// Ends a request that came to nothing: why, and what was read all the same.
 fn give_up(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, mark: Mark, mut blocks: Vec<Block>) {
+    if agent.explains && agent.shown.is_empty() {
+        return turn.finish(request, Ending::Answered);
+    }
     if !agent.shown.is_empty() {
         blocks.push(say::agent::was_read());
         blocks.extend(agent.shown.clone());
