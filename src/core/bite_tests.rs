@@ -380,6 +380,7 @@ fn what_is_refused_is_recorded_first() -> Held {
                     | Effect::Keep(_)
                     | Effect::Remember { .. }
                     | Effect::Wake { .. }
+                    | Effect::GiveUp { .. }
                     | Effect::Finish { .. } => {}
                 }
             }

@@ -15,7 +15,7 @@ use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Signal, ThreadKey};
 use countersign_core::step;
-use countersign_core::thread::ThreadState;
+use countersign_core::thread::{ThreadState, is_heard_at_once};
 use countersign_core::tool::Registry;
 use countersign_core::usage::{Budgets, Spent};
 
@@ -100,6 +100,11 @@ impl World {
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
         step(Env { spent: about.spent, ..self.env(&exact, &lent) }, state, input, now)
+    }
+
+    /// Whether a thread hears this also while it works on something else.
+    pub(super) fn is_heard_at_once(&self, signal: &Signal) -> bool {
+        is_heard_at_once(signal, &self.intents)
     }
 
     /// Clears a message again that was read back from the outbox.

@@ -55,6 +55,8 @@ pub enum OwnCommand {
     Cancel,
     /// Look again at what was changed and is not verified.
     Verify,
+    /// End what is worked on in this thread.
+    Stop,
     /// What was used of the day's budgets, and what is left.
     Budget,
     /// Allow beforehand what a plan does.
@@ -70,7 +72,14 @@ impl OwnCommand {
     /// guess.
     pub(super) const fn decides(self) -> bool {
         match self {
-            Self::Approve | Self::Deny | Self::Cancel | Self::Link | Self::Unlink | Self::Grant | Self::Revoke => true,
+            Self::Approve
+            | Self::Deny
+            | Self::Cancel
+            | Self::Stop
+            | Self::Link
+            | Self::Unlink
+            | Self::Grant
+            | Self::Revoke => true,
             Self::Help
             | Self::Status
             | Self::Who
@@ -269,6 +278,11 @@ impl Intents {
             Does::Call { .. } | Does::Reply(_) => true,
             Does::Own(own) => !own.decides(),
         })
+    }
+
+    /// Whether these words ask for the end of what is worked on.
+    pub(crate) fn ask_to_stop(&self, words: &str) -> bool {
+        self.meant(words).is_some_and(|intent| intent.does == Does::Own(OwnCommand::Stop))
     }
 
     /// What these words mean by themselves, whatever was talked about.

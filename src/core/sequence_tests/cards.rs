@@ -42,6 +42,7 @@ pub(super) fn shown(effects: &[Effect], files: &Files, ledger: &mut Ledger, tall
             | Effect::Keep(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
+            | Effect::GiveUp { .. }
             | Effect::Think(_)
             | Effect::Finish { .. } => {}
         }
@@ -68,6 +69,7 @@ fn moves(effects: &[Effect]) -> impl Iterator<Item = (usize, &Move)> {
         | Effect::Keep(_)
         | Effect::Remember { .. }
         | Effect::Wake { .. }
+        | Effect::GiveUp { .. }
         | Effect::Finish { .. } => None,
     })
 }

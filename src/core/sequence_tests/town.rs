@@ -244,6 +244,7 @@ impl<'a> Town<'a> {
                 | Effect::Count(_)
                 | Effect::Keep(_)
                 | Effect::Remember { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Wake { .. } => {}
             }
         }
@@ -275,6 +276,7 @@ impl<'a> Town<'a> {
                 | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Keep(_)
+                | Effect::GiveUp { .. }
                 | Effect::Remember { .. } => {}
             }
         }

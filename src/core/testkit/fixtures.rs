@@ -266,6 +266,13 @@ patterns = ["verify"]
 own = "verify"
 
 [[intent]]
+name = "stop"
+about = "ends what is worked on"
+examples = ["stop"]
+patterns = ["stop"]
+own = "stop"
+
+[[intent]]
 name = "about"
 about = "what is known about a thing"
 examples = ["what do you know about nginx"]

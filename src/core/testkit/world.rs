@@ -75,6 +75,7 @@ impl Files {
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Finish { .. } => Ok(()),
             };
             if let Err(why) = stored {
@@ -365,6 +366,7 @@ impl World {
                 | Effect::Keep(_)
                 | Effect::Audit(_)
                 | Effect::Wake { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }

@@ -25,6 +25,7 @@ mod run;
 mod say;
 mod spend;
 mod state;
+mod stop;
 mod trouble;
 mod waiting;
 
@@ -36,6 +37,7 @@ pub use knowledge::{Category, Fact, Knowledge};
 pub use prefetch::{BRIEF_CHARS_MAX, Mention, brief, mentions};
 pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
 pub use state::ThreadState;
+pub use stop::is_heard_at_once;
 
 pub(crate) use agent::on_thought;
 pub(crate) use perceive::{interrupted, perceive};
@@ -43,6 +45,7 @@ pub(crate) use plans::{on_filed, on_held, on_lost, on_overtaken};
 pub(crate) use run::{on_answer, on_deadline};
 pub(crate) use spend::on_used;
 pub(crate) use state::Turn;
+pub(crate) use stop::{on_aside, on_halt};
 
 #[cfg(any(test, feature = "testkit"))]
 mod probe;

@@ -6,6 +6,8 @@ use crate::approval::PlanId;
 use crate::gate::{Judged, ToolCall};
 use crate::port::{Claim, Source};
 use crate::signal::{CallId, Signal};
+use crate::tool::ToolKind;
+use crate::usage::Usage;
 
 use super::Budget;
 use super::agent::Agent;
@@ -47,6 +49,10 @@ pub(crate) struct Request {
     pub driver: Option<Driver>,
     /// The plan that it carries out or verifies.
     pub carrying: Option<PlanId>,
+    /// What the question to a model uses that waits for its answer, as far as that is known beforehand.
+    pub asked: Option<Usage>,
+    /// Who has asked for its end, by name.
+    pub stopped_by: Option<String>,
     /// Whether its time is being measured: from its first call on.
     pub deadline_set: bool,
     /// Whether a gate has refused to have its progress shown.
@@ -69,6 +75,8 @@ impl Request {
             judged: Vec::new(),
             driver: None,
             carrying: None,
+            asked: None,
+            stopped_by: None,
             deadline_set: false,
             is_progress_refused: false,
             next_call: 0,
@@ -80,6 +88,12 @@ impl Request {
     pub(crate) fn call_id(&mut self) -> CallId {
         self.next_call = self.next_call.saturating_add(1);
         CallId::new(format!("{}.{}", self.turn, self.next_call))
+    }
+
+    /// The readings that have not answered.
+    pub(crate) fn open_readings(&self) -> Vec<CallId> {
+        let reads = self.waiting.values().filter(|call| matches!(call.kind, ToolKind::Resolve | ToolKind::Read));
+        reads.map(|call| call.id.clone()).collect()
     }
 
     /// That what is shown rests on everything that was read, or on nothing.

@@ -6,7 +6,7 @@ use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
 use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing, Visibility};
 use crate::signal::{Now, QuestionId, Signal};
-use crate::usage::Spent;
+use crate::usage::{Origin, Spent};
 
 use super::link::WrongCodes;
 use super::procedure::Procedure;
@@ -229,11 +229,24 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends the request. What it did stays for `why`.
-    pub(crate) fn finish(&mut self, request: Request, ending: Ending) {
+    pub(crate) fn finish(&mut self, mut request: Request, ending: Ending) {
+        self.give_up_what_waits(&mut request);
         if !request.judged.is_empty() {
             self.state.last_judged = request.judged;
         }
         self.effects.push(Effect::Finish { signal: request.signal.id, ending });
+    }
+
+    /// What was begun for a request and has not answered is wanted no more. A question to a model was used all the same, as
+    /// far as anybody can know.
+    fn give_up_what_waits(&mut self, request: &mut Request) {
+        let (calls, asked) = (request.open_readings(), request.asked.take());
+        if let Some(usage) = asked {
+            self.count_use(&request.signal, Origin::Model, usage);
+        }
+        if !calls.is_empty() || asked.is_some() {
+            self.effects.push(Effect::GiveUp { calls, asks: asked.is_some() });
+        }
     }
 
     pub(crate) fn ctx<'b>(&'b self, request: &'b Request) -> Ctx<'b>

@@ -11,12 +11,12 @@ use crate::effect::{Effect, Ending};
 use crate::env::Env;
 use crate::envelope::{Code, Envelope, Failure};
 use crate::gate::{Refusal, ToolCall, judge_ask};
-use crate::mind::{Ask, Exchange, Thought, Tier, Unheard};
+use crate::mind::{Ask, Exchange, Situation, Thought, Tier, Unheard};
 use crate::port::{Block, Claim, Mark};
 use crate::proposal::Proposal;
 use crate::signal::{CallId, Signal};
 use crate::tool::ToolKind;
-use crate::usage::Origin;
+use crate::usage::{Origin, Usage};
 
 use super::draft;
 use super::request::{Driver, Request};
@@ -111,6 +111,11 @@ impl Agent {
         }
     }
 
+    /// The last reading, as people are shown it.
+    pub(super) fn last_reading(&self) -> &[Block] {
+        &self.shown
+    }
+
     fn calls(&self) -> usize {
         self.rounds.iter().map(Vec::len).sum()
     }
@@ -160,6 +165,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     agent.asked = agent.asked.saturating_add(1);
     let may_call = !is_last_turn(turn, &request);
     let situation = situation::of(turn, &request, &mut agent, may_call);
+    let asked = estimate(&situation);
     let (signal, n, tier) = (request.signal.id.clone(), agent.asked, agent.tier);
     let seed = turn.now.seed;
     let fence = u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default();
@@ -168,6 +174,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
             let model = turn.env.minds.name(tier);
             turn.count("agentic_iterations_total", &[("model", model), ("tier", tier.as_str())]);
             set_deadline(turn, &mut request);
+            request.asked = Some(asked);
             request.driver = Some(Driver::Agent(Box::new(agent)));
             turn.state.request = Some(request);
             turn.effects.push(Effect::Think(Box::new(ask)));
@@ -179,6 +186,13 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     }
 }
 
+/// What a question uses at least: what is written in it, at three and a half characters a token. What it costs only the
+/// model's server can say.
+fn estimate(situation: &Situation) -> Usage {
+    let chars = u64::try_from(situation::chars(situation)).unwrap_or(u64::MAX);
+    Usage { tokens_in: chars.saturating_mul(2).div_ceil(7), ..Usage::default() }
+}
+
 /// The turns are nearly used up: the model has to answer now. Never while a change is not verified (C-06).
 fn is_last_turn(turn: &Turn<'_>, request: &Request) -> bool {
     request.budget.turns() >= turn.env.limits.turns_max && turn.state.fsm.state() != State::Verifying
@@ -186,7 +200,7 @@ fn is_last_turn(turn: &Turn<'_>, request: &Request) -> bool {
 
 /// A model said something, or did not. What nobody waits for any more was used all the same.
 pub(crate) fn on_thought(turn: &mut Turn<'_>, signal: &Signal, n: u32, heard: Result<Thought, Unheard>) {
-    let usage = heard.as_ref().map(|thought| thought.usage);
+    let usage = heard.as_ref().map(|thought| thought.usage).map_err(|_| ());
     let waits = |request: &Request| match &request.driver {
         Some(Driver::Agent(agent)) => request.signal.id == signal.id && agent.waits_for(n),
         Some(Driver::Procedure(_) | Driver::Draft(_) | Driver::Carrying(_)) | None => false,
@@ -198,10 +212,11 @@ pub(crate) fn on_thought(turn: &mut Turn<'_>, signal: &Signal, n: u32, heard: Re
         return;
     };
     let Some(Driver::Agent(agent)) = request.driver.take() else { return };
-    if let Ok(usage) = usage
-        && let Err(why) = spend(turn, &mut request, Origin::Model, usage)
-    {
-        return end_for_budget(turn, request, &why);
+    let asked = request.asked.take().unwrap_or_default();
+    match (usage, spend(turn, &mut request, Origin::Model, usage.unwrap_or(asked))) {
+        (Ok(_), Err(why)) => return end_for_budget(turn, request, &why),
+        // What failed was used as well; that it failed is the more useful thing to say.
+        (Err(()), Err(_)) | (_, Ok(())) => {}
     }
     match heard {
         Ok(thought) => match reply::read(&thought) {

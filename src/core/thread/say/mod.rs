@@ -12,6 +12,7 @@ pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
 pub(in crate::thread) mod plans;
 pub(in crate::thread) mod progress;
+pub(in crate::thread) mod stop;
 pub(in crate::thread) mod trouble;
 pub(in crate::thread) mod waiting;
 
@@ -197,6 +198,7 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         | OwnCommand::Deny
         | OwnCommand::Cancel
         | OwnCommand::Verify
+        | OwnCommand::Stop
         | OwnCommand::Link
         | OwnCommand::Unlink
         | OwnCommand::Grant
