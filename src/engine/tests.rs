@@ -30,6 +30,7 @@ mod fairness;
 mod ledger;
 mod shown;
 mod stage;
+mod stopped;
 mod suggested;
 mod supervised;
 mod touched;
