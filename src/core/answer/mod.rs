@@ -54,6 +54,18 @@ pub(crate) fn prose(untrusted: &str, mask: &Mask) -> String {
     clean::prose(mask, untrusted, PROSE_CHARS_MAX)
 }
 
+/// The most characters of an answer as it came: what tells a machine's words from ours, and not all of them.
+const RAW_CHARS_MAX: usize = 1_200;
+
+/// What a tool answered as it came, made fit to be shown.
+pub(crate) fn raw(envelope: &Envelope, mask: &Mask) -> String {
+    let text = match &envelope.error {
+        Some(failure) => format!("{}: {}", failure.code, failure.message),
+        None => format!("{:#}", mask.mask_json(&envelope.data)),
+    };
+    clean::prose(mask, &text, RAW_CHARS_MAX)
+}
+
 /// A template over data of our own and arguments, whole or not at all. Not masked: it becomes part of a plan, which is
 /// shown as it is or not at all.
 pub(crate) fn sentence(template: &str, data: &Value, args: &Map<String, Value>) -> Option<String> {

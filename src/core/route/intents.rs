@@ -39,6 +39,8 @@ pub enum OwnCommand {
     Limits,
     /// Which gates the last action passed, and which stopped it.
     Why,
+    /// What the calls of the last answer came back with.
+    Sources,
     /// What it knows about something that was named.
     About,
     /// Forget everything.
@@ -86,6 +88,7 @@ impl OwnCommand {
             | Self::WhoCan
             | Self::Roles
             | Self::Why
+            | Self::Sources
             | Self::About
             | Self::Reset
             | Self::ResetKeep

@@ -339,6 +339,13 @@ patterns = ["why"]
 own = "why"
 
 [[intent]]
+name = "sources"
+about = "what the last answer rests on"
+examples = ["sources"]
+patterns = ["sources"]
+own = "sources"
+
+[[intent]]
 name = "budget"
 about = "what is left today"
 examples = ["budget"]

@@ -16,6 +16,7 @@ use crate::tool::ToolKind;
 use crate::usage::Origin;
 
 use super::drift::drift;
+use super::outputs::Outputs;
 use super::request::{Driver, Request};
 use super::run::{Proposed, learn, propose, register, source_of};
 use super::state::Turn;
@@ -276,13 +277,16 @@ fn on_look(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, envel
     self::call(turn, request, Carrying::at(Stage::Write), &write);
 }
 
-fn on_written(turn: &mut Turn<'_>, request: Request, envelope: &Envelope) {
+fn on_written(turn: &mut Turn<'_>, mut request: Request, envelope: &Envelope) {
     let Some(filed) = carried(turn, &request) else {
         return turn.finish(request, Ending::Answered);
     };
     let plan = filed.id().clone();
     // Whatever was known of it may be wrong from here on (KNO-13, C-08).
-    turn.state.knowledge.forget(&filed.frozen.plan().target);
+    let target = &filed.frozen.plan().target;
+    turn.state.knowledge.forget(target);
+    turn.state.outputs.forget(target);
+    request.outputs = Outputs::default();
     match &envelope.error {
         Some(failure) if failure.blocked => refused_by_spoke(turn, request, &plan, failure),
         Some(failure) if failure.details.outcome_unknown => unknown(turn, request, &plan),

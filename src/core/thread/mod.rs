@@ -15,6 +15,7 @@ mod knowledge;
 mod limited;
 mod link;
 mod live;
+mod outputs;
 mod perceive;
 mod plans;
 mod prefetch;

@@ -13,6 +13,7 @@ use super::Budget;
 use super::agent::Agent;
 use super::carry::Carrying;
 use super::draft::Draft;
+use super::outputs::Outputs;
 use super::procedure::Procedure;
 
 /// What drives a request on from one answer to the next.
@@ -43,6 +44,8 @@ pub(crate) struct Request {
     pub waiting: BTreeMap<CallId, ToolCall>,
     /// The readings that succeeded.
     pub sources: Vec<Source>,
+    /// What its calls came back with, for `sources`.
+    pub outputs: Outputs,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
@@ -72,6 +75,7 @@ impl Request {
             budget: Budget::default(),
             waiting: BTreeMap::new(),
             sources: Vec::new(),
+            outputs: Outputs::default(),
             judged: Vec::new(),
             driver: None,
             carrying: None,

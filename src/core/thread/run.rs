@@ -116,6 +116,9 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     };
     let ok = if envelope.ok { "true" } else { "false" };
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
+    if call.kind != ToolKind::Write {
+        request.outputs.keep(&call, envelope, turn.env.mask);
+    }
     match request.driver.take() {
         Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), envelope),
         Some(Driver::Agent(agent)) => agent::on_answer(turn, request, *agent, &call, envelope),

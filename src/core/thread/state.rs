@@ -9,6 +9,7 @@ use crate::signal::{Now, QuestionId, Signal};
 use crate::usage::{Origin, Spent};
 
 use super::link::WrongCodes;
+use super::outputs::Outputs;
 use super::procedure::Procedure;
 use super::request::Request;
 use super::{Entities, Fsm, Knowledge, ResolvedContext};
@@ -46,6 +47,8 @@ pub struct ThreadState {
     pub(crate) question: Option<Question>,
     /// The judgements of the last request, for `why`.
     pub(crate) last_judged: Vec<Judged>,
+    /// What the calls of the last answer came back with, for `sources`.
+    pub(crate) outputs: Outputs,
     /// The thread's plans.
     pub(crate) desk: Desk,
     /// Wrong codes that were typed here. No reset forgets them.
@@ -100,6 +103,7 @@ impl ThreadState {
             self.knowledge = Knowledge::default();
         }
         self.entities.clear();
+        self.outputs = Outputs::default();
         self.question = None;
         self.sticky = None;
         kept
@@ -233,6 +237,9 @@ impl<'a> Turn<'a> {
         self.give_up_what_waits(&mut request);
         if !request.judged.is_empty() {
             self.state.last_judged = request.judged;
+        }
+        if !request.outputs.is_empty() {
+            self.state.outputs = request.outputs;
         }
         self.effects.push(Effect::Finish { signal: request.signal.id, ending });
     }

@@ -12,6 +12,7 @@ pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
 pub(in crate::thread) mod plans;
 pub(in crate::thread) mod progress;
+pub(in crate::thread) mod sources;
 pub(in crate::thread) mod stop;
 pub(in crate::thread) mod trouble;
 pub(in crate::thread) mod waiting;
@@ -186,6 +187,7 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Who => people::who(turn, request),
         OwnCommand::Roles => people::roles(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
+        OwnCommand::Sources => sources::sources(turn, request),
         OwnCommand::Why => why(&turn.state.last_judged, &turn.state.desk),
         OwnCommand::About => about(route, turn, request),
         OwnCommand::Reset => reset(turn, request, false),
