@@ -133,6 +133,14 @@ pub(super) fn verify(turn: &mut Turn<'_>, mut request: Request) {
     look_at(turn, request, filed.id(), None);
 }
 
+/// A request that a model drove is over: what it left unverified is looked at, where that may be done by now.
+pub(super) fn verify_after_all(turn: &mut Turn<'_>, request: Request) {
+    if turn.state.desk.holding().is_some_and(|filed| may_be_looked_at(turn, filed)) {
+        return verify(turn, request);
+    }
+    turn.finish(request, Ending::Answered);
+}
+
 /// Moves a plan whose time to be decided, or to be begun, is over. Returns it where it was moved.
 pub(super) fn expire(turn: &mut Turn<'_>, request: &Request, plan: &PlanId) -> Option<Filed> {
     let filed = turn.state.desk.get(plan)?;

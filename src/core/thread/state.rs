@@ -268,6 +268,7 @@ impl<'a> Turn<'a> {
             resolved: &self.state.resolved,
             budget: &request.budget,
             spent: self.spent.as_ref(),
+            effects: &self.effects,
             desk: &self.state.desk,
             carrying: request.carrying.as_ref(),
         }

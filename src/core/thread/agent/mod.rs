@@ -4,7 +4,9 @@
 //! that is proposed becomes a plan in `draft.rs`, whose card ends the request.
 
 mod reply;
+mod rewrite;
 mod situation;
+mod steps;
 
 use crate::answer::{self, Evidence, Unfounded};
 use crate::effect::{Effect, Ending};
@@ -18,14 +20,15 @@ use crate::signal::{CallId, Signal};
 use crate::tool::ToolKind;
 use crate::usage::{Origin, Usage};
 
-use super::draft;
 use super::request::{Driver, Request};
-use super::run::{Proposed, on_failure, on_success, propose, register, set_deadline};
+use super::run::{Proposed, on_failure, on_success, register, set_deadline};
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
+use super::{carry, draft};
 
 use reply::{Reply, Wanted};
+use rewrite::Rewrites;
 
 /// How many refusals are told to a model before its request ends (SIG-07).
 const REFUSALS_MAX: u32 = 3;
@@ -62,6 +65,8 @@ pub(crate) struct Agent {
     garbled: u32,
     /// The last answer made no sense, and it is told so.
     is_garbled: bool,
+    /// What was mended.
+    rewrites: Rewrites,
     /// People were told of a failure already, and it is asked what that means.
     explains: bool,
 }
@@ -99,6 +104,7 @@ impl Agent {
             refused: 0,
             garbled: 0,
             is_garbled: false,
+            rewrites: Rewrites::default(),
             explains: false,
         }
     }
@@ -132,8 +138,9 @@ impl Agent {
 
 /// Begins a request that no route understands, where there is a model to ask; else gives it back.
 pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Option<Request> {
-    let Some(tier) = turn.env.minds.first() else { return Some(request) };
-    let agent = Agent::new(words, tier, &turn.env);
+    let Some(first) = turn.env.minds.first() else { return Some(request) };
+    let above = turn.env.minds.above(first).filter(|_| steps::are_several(words));
+    let agent = Agent::new(words, above.unwrap_or(first), &turn.env);
     think(turn, request, agent);
     None
 }
@@ -254,23 +261,33 @@ fn think_unless_garbled(turn: &mut Turn<'_>, request: Request, agent: Agent) {
 }
 
 /// Ends a request that came to nothing: why, and what was read all the same.
-fn give_up(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, mark: Mark, mut blocks: Vec<Block>) {
+fn give_up(turn: &mut Turn<'_>, request: Request, agent: &Agent, mark: Mark, mut blocks: Vec<Block>) {
     if agent.explains && agent.shown.is_empty() {
         return turn.finish(request, Ending::Answered);
     }
+    blocks.extend(say::agent::rewrote(agent.rewrites.done(), turn.env.mask));
     if !agent.shown.is_empty() {
         blocks.push(say::agent::was_read());
         blocks.extend(agent.shown.clone());
     }
     let claim = if agent.shown.is_empty() { Claim::Nothing } else { request.readings() };
+    end(turn, request, (mark, claim), blocks);
+}
+
+/// The last message of a request that a model drove. A change of this thread that is not verified is named first, whatever
+/// the message says, and then the core looks at it itself: no model's words end that (C-06, FSM-24).
+fn end(turn: &mut Turn<'_>, mut request: Request, (mark, claim): (Mark, Claim), blocks: Vec<Block>) {
+    let unverified = turn.state.fsm.open_write().filter(|_| claim == Claim::Nothing);
+    let unverified = unverified.map(|open| say::plans::still_unverified(&open.call, open.target.as_str()));
+    let blocks = unverified.into_iter().chain(blocks).collect();
     turn.say(&mut request, mark, claim, blocks);
-    turn.finish(request, Ending::Answered);
+    carry::verify_after_all(turn, request);
 }
 
 /// The model wants these calls: each is judged in order, those that pass run beside each other (LOOP-01 to LOOP-03).
 fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<Wanted>) {
     let is_alone = calls.len() == 1;
-    for wanted in calls {
+    for mut wanted in calls {
         let kind = turn.env.registry.action(&wanted.tool, &wanted.action).map(|spec| spec.kind);
         let Some(args) = wanted.args.clone() else {
             agent.garbled(&turn.env);
@@ -283,7 +300,7 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
             continue;
         }
         let proposal = proposal(&request, &wanted, args);
-        match propose(turn, &mut request, &proposal, Origin::Model) {
+        match agent.rewrites.propose((turn, &mut request), &mut wanted, &proposal) {
             Proposed::Called(id) => agent.batch.push(Slot::Waits(id, wanted)),
             Proposed::Known(envelope) => {
                 let done = done(turn, &request, &mut agent, &wanted, (None, &envelope));
@@ -293,7 +310,8 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
                 return draft::begin(turn, request, proposal, draft::By::Model);
             }
             Proposed::Refused(refusal) => {
-                agent.refused = agent.refused.saturating_add(1);
+                // What was only too fast says nothing about the model.
+                agent.refused = agent.refused.saturating_add(u32::from(refusal.code != Code::RateLimited));
                 agent.batch.push(Slot::Over(refused(turn, &wanted, &refusal)));
                 if agent.refused > REFUSALS_MAX {
                     return give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
@@ -348,13 +366,14 @@ pub(super) fn on_answer(
             on_success(turn, &mut request, call, envelope, &found);
         }
     }
+    agent.rewrites.answered(turn, &call.id, envelope.ok);
     let done = done(turn, &request, &mut agent, &wanted, (Some(call), envelope));
     agent.batch.insert(at.unwrap_or_default(), Slot::Over(done));
     go_on(turn, request, agent);
 }
 
 /// The model's last word: shown where everything in it was borne out; else what was read is (C-19, C-57).
-fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str) {
+fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
     let open = turn.state.desk.open();
     let hex: String = text.to_lowercase().chars().filter(char::is_ascii_hexdigit).collect();
     let names_one = open.iter().any(|filed| hex.contains(filed.id().as_str()));
@@ -364,11 +383,10 @@ fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str
         turn.env.claims.unfounded(text, &agent.evidence)
     };
     let Some(unfounded) = unfounded else {
-        let blocks = vec![say::agent::in_its_words(), Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let words = [say::agent::in_its_words(), Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let rewrote = say::agent::rewrote(agent.rewrites.done(), turn.env.mask);
         let claim = request.readings();
-        turn.say(&mut request, Mark::Plain, claim, blocks);
-        turn.finish(request, Ending::Answered);
-        return;
+        return end(turn, request, (Mark::Plain, claim), rewrote.into_iter().chain(words).collect());
     };
     let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());
     turn.count("phantom_detected_total", &[("model", model), ("tier", tier), ("claim", unfounded.as_str())]);
@@ -434,6 +452,10 @@ fn done(
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+#[path = "loop_tests.rs"]
+mod loops;
 
 #[cfg(test)]
 #[path = "injection_tests.rs"]
