@@ -189,16 +189,6 @@ pub(super) const fn may_be_stopped(carrying: &Carrying) -> bool {
     matches!(carrying.stage, Stage::Look)
 }
 
-/// Somebody has stopped it before anything was done.
-pub(super) fn stop(turn: &mut Turn<'_>, mut request: Request, by: &str) {
-    let Some(filed) = carried(turn, &request) else {
-        return turn.finish(request, Ending::Answered);
-    };
-    turn.shift(&request, filed.id(), PlanState::Cancelled, "stopped before it was begun", |_| {});
-    turn.say(&mut request, Mark::Plain, Claim::Nothing, say::stop::never_begun(&filed, by));
-    turn.finish(request, Ending::Answered);
-}
-
 /// The time of the request is over while a plan is under way.
 pub(super) fn on_deadline(turn: &mut Turn<'_>, request: Request, carrying: &Carrying) {
     let message = "it took longer than a request may".to_owned();

@@ -24,7 +24,7 @@ use super::{Budget, Category, Entity, Fact, agent, carry, draft, say, trouble};
 pub(crate) enum Proposed {
     /// It was cleared, and the call is under way under this id.
     Called(CallId),
-    /// It was asked in this request already and there was nothing (FM-11).
+    /// It was asked in this request already, and there was nothing (FM-11) or what a model asks for is known from it (KNO-10).
     Known(Box<Envelope>),
     /// It was refused; counted and recorded before this is returned (invariant 9).
     Refused(Box<Refusal>),
@@ -50,6 +50,11 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
         return Proposed::Refused(Box::new(refusal));
     };
     if let Some(known) = known_missing(turn, request, call.get()) {
+        return Proposed::Known(Box::new(known));
+    }
+    if by == Origin::Model
+        && let Some(known) = known_facts(turn, request, call.get())
+    {
         return Proposed::Known(Box::new(known));
     }
     if call.get().kind == ToolKind::Write && !carry::start(turn, request, call.get()) {
@@ -312,6 +317,26 @@ fn known_missing(turn: &Turn<'_>, request: &Request, call: &ToolCall) -> Option<
     let fact = turn.state.knowledge.missing(&asked_for(call)?, request.turn)?;
     let mut envelope = Envelope::success(json!({ "resources": [] }), crate::envelope::Meta::default());
     envelope.meta.observed_at = fact.observed_at;
+    Some(envelope)
+}
+
+/// Under which name facts stand in an answer that was not asked for again.
+pub(super) const KNOWN: &str = "known";
+
+/// Everything that this reading would tell, where this very request has read it already. What an earlier request read may be
+/// otherwise by now, and while a change is not verified everything is read afresh (C-08, C-29).
+fn known_facts(turn: &Turn<'_>, request: &Request, call: &ToolCall) -> Option<Envelope> {
+    let spec = turn.env.registry.action(&call.tool, &call.action).filter(|spec| !spec.facts.is_empty())?;
+    let target = call.target.as_ref().filter(|_| call.kind == ToolKind::Read && call.args.is_empty())?;
+    if turn.state.fsm.open_write().is_some() {
+        return None;
+    }
+    let facts: Vec<&Fact> = turn.state.knowledge.about(target).filter(|fact| fact.turn == request.turn).collect();
+    let known = |attr: &String| facts.iter().find(|fact| fact.key == format!("{target}:{attr}"));
+    let told: Option<Vec<String>> =
+        spec.facts.iter().map(|spec| Some(format!("{}: {}", spec.attr, known(&spec.attr)?.value))).collect();
+    let mut envelope = Envelope::success(json!({ KNOWN: told?.join("; ") }), crate::envelope::Meta::default());
+    envelope.meta.observed_at = facts.iter().map(|fact| fact.observed_at).min().unwrap_or_default();
     Some(envelope)
 }
 

@@ -2,7 +2,7 @@
 //! it is answered by itself, and then what was worked on ends with a word on who stopped it and what was read so far. A
 //! change that is being carried out is not stopped: nobody would know what became of it (invariant 3).
 
-use crate::approval::{self, Ask, Risk, Verb};
+use crate::approval::{self, Ask, PlanState, Risk, Verb};
 use crate::effect::Ending;
 use crate::envelope::{Code, Details};
 use crate::gate::{DEPTH_MAX, Refusal};
@@ -105,7 +105,7 @@ pub(crate) fn on_halt(turn: &mut Turn<'_>, signal: &SignalId) {
     let detail = format!("stopped by {by}");
     turn.audit("stopped", &request.signal, AuditAbout { detail: &detail, ..AuditAbout::default() });
     let shown: Vec<Block> = match request.driver.take() {
-        Some(Driver::Carrying(_)) => return carry::stop(turn, request, &by),
+        Some(Driver::Carrying(_)) => return never_begun(turn, request, &by),
         Some(Driver::Agent(agent)) => agent.last_reading().to_vec(),
         Some(Driver::Procedure(_) | Driver::Draft(_)) | None => Vec::new(),
     };
@@ -116,6 +116,15 @@ pub(crate) fn on_halt(turn: &mut Turn<'_>, signal: &SignalId) {
     }
     let claim = request.readings();
     turn.say(&mut request, Mark::Plain, claim, blocks);
+    turn.finish(request, Ending::Answered);
+}
+
+/// An approved plan, of which nothing was done yet.
+fn never_begun(turn: &mut Turn<'_>, mut request: Request, by: &str) {
+    if let Some(filed) = request.carrying.as_ref().and_then(|plan| turn.state.desk.get(plan)).cloned() {
+        turn.shift(&request, filed.id(), PlanState::Cancelled, "stopped before it was begun", |_| {});
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::stop::never_begun(&filed, by));
+    }
     turn.finish(request, Ending::Answered);
 }
 

@@ -171,3 +171,33 @@ fn turns_that_run_out_while_a_change_is_unverified_end_with_a_look() {
     assert_eq!(told.asks.len(), 3);
     assert_eq!(world.state.fsm().state().as_str(), "READING");
 }
+
+const STATUS: (&str, &str) = ("lab_read__status", r#"{"target":"service:web-1:nginx"}"#);
+const NGINX: (&str, &str) = ("lab_find__service", r#"{"query":"nginx"}"#);
+
+fn statuses(told: &crate::testkit::Told) -> usize {
+    told.calls.iter().filter(|call| call.name() == "lab_read.status").count()
+}
+
+/// KNO-10: what this request has read already is given back, with the word that it was known; the gates were asked first.
+#[test]
+fn what_was_read_in_this_request_is_known_and_not_read_again() {
+    let mut world = world(vec![calls(&[NGINX]), calls(&[STATUS]), calls(&[STATUS]), says("I cannot say.")]);
+    let told = world.say(QUESTION);
+    assert_eq!(statuses(&told), 1, "{:?}", told.calls);
+    let last = told.asks.last().expect("it was asked").situation.exchanges.last().cloned().expect("it is told");
+    insta::assert_snapshot!(last.result, @"already known from a reading of this request, and not read again: status: running");
+    let judged = world.say("why").said;
+    assert_eq!(judged.matches("lab_read.status on service:web-1:nginx").count(), 2, "{judged}");
+    world.thoughts = vec![calls(&[STATUS]), says("I cannot say.")].into();
+    assert_eq!(statuses(&world.say(QUESTION)), 1, "another question is answered afresh");
+}
+
+/// C-08, C-29: nothing that is known verifies a change or stands in for a look at what was written.
+#[test]
+fn while_a_change_is_unverified_nothing_is_known() {
+    let mut world = unverified(vec![calls(&[STATUS]), calls(&[STATUS]), says("I cannot say.")]);
+    let status = serde_json::json!({ "name": "nginx", "present": true, "state": "restarting", "run": "1" });
+    world.answers("lab_read.status", status);
+    assert_eq!(statuses(&world.say(QUESTION)), 3, "the model's two, and the core's own");
+}

@@ -21,7 +21,7 @@ use crate::tool::ToolKind;
 use crate::usage::{Origin, Usage};
 
 use super::request::{Driver, Request};
-use super::run::{Proposed, on_failure, on_success, register, set_deadline};
+use super::run::{KNOWN, Proposed, on_failure, on_success, register, set_deadline};
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
@@ -425,8 +425,14 @@ fn done(
 ) -> Done {
     let spec = turn.env.registry.action(&wanted.tool, &wanted.action);
     let (Some(call), Some(spec)) = (call, spec) else {
-        let result = "nothing of that kind is there; it was looked for in this request already";
-        return Done { exchange: exchange(turn, wanted, result, true), facts: String::new() };
+        let known = envelope.data.get(KNOWN).and_then(serde_json::Value::as_str);
+        let result = match known {
+            Some(facts) => format!("already known from a reading of this request, and not read again: {facts}"),
+            None => "nothing of that kind is there; it was looked for in this request already".to_owned(),
+        };
+        agent.evidence.mentioned(known.unwrap_or_default());
+        let facts = known.unwrap_or_default().to_owned();
+        return Done { exchange: exchange(turn, wanted, &result, true), facts };
     };
     let (result, blocks) = if call.kind == ToolKind::Resolve && envelope.ok {
         (situation::found(turn, request, envelope), Vec::new())
