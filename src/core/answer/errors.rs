@@ -1,6 +1,8 @@
 //! What tools say when something does not work, and what it means: the table of `config/errors.toml`. It is looked into
 //! before any model is asked (ERR-05). How an entry is shown is in `failure.rs`, and what becomes of a fix in `thread/`.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::envelope::{Code, Failure};
@@ -16,6 +18,7 @@ const TARGET: &str = "{target}";
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
     rules: Vec<Rule>,
+    missing: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -23,6 +26,9 @@ pub struct Errors {
 struct File {
     #[serde(rename = "rule")]
     rules: Vec<Rule>,
+    /// By the kind of thing, what lists them.
+    #[serde(default)]
+    missing: BTreeMap<String, String>,
 }
 
 /// One kind of failure.
@@ -68,7 +74,7 @@ impl Errors {
     /// Which rule is wrong, and how, in a sentence.
     pub fn load(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let errors = Self { rules: file.rules };
+        let errors = Self { rules: file.rules, missing: file.missing };
         for (at, rule) in errors.rules.iter().enumerate() {
             let wrong = |problem: &str| Err(format!("rule `{}`: {problem}", rule.name));
             if errors.rules.iter().take(at).any(|known| known.name == rule.name) {
@@ -102,9 +108,22 @@ impl Errors {
 
     /// The first fix that is no command by these means: what it is, and of which rule.
     pub fn strange_fix(&self, is_command: impl Fn(&str) -> bool) -> Option<String> {
+        if let Some((kind, words)) = self.missing.iter().find(|(_, words)| !is_command(words)) {
+            return Some(format!("`missing`: `{words}` for {kind} is no command"));
+        }
         let each = self.rules.iter().flat_map(|rule| rule.fix.iter().map(move |fix| (rule, fix)));
         let mut strange = each.filter(|(_, fix)| !is_command(&fix.words.replace(TARGET, "nginx")));
         strange.next().map(|(rule, fix)| format!("rule `{}`: its fix `{}` is no command", rule.name, fix.words))
+    }
+
+    /// What lists the things of this kind.
+    pub(crate) fn lists(&self, kind: &str) -> Option<&str> {
+        self.missing.get(kind).map(String::as_str)
+    }
+
+    /// The rule that a program's own words meet, where it ran and says that something did not work.
+    pub(crate) fn known_of(&self, said: &str) -> Option<&Rule> {
+        self.met_by(Code::ExecutionFailed, said)
     }
 
     /// The rule that this failure meets. What a rule of ours refused says why by itself.

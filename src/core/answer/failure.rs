@@ -49,6 +49,11 @@ pub(crate) fn explained(failure: &Failure, rule: &Rule, what: &str, mask: &Mask)
     blocks
 }
 
+/// What a program's own words mean that ran and did not work: shown below them.
+pub(crate) fn meaning(rule: &Rule) -> Block {
+    Block::Text { text: format!("Why (`{}`): {}\nWhat to do: {}", rule.name, rule.why, rule.what_to_do) }
+}
+
 fn sentences(failure: &Failure, gate: Option<&str>, mask: &Mask) -> Vec<String> {
     let why = match failure.message.trim() {
         "" => "no reason was given".to_owned(),

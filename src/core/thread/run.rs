@@ -238,7 +238,7 @@ pub(super) fn learn(turn: &mut Turn<'_>, now_turn: u64, call: &ToolCall, envelop
 
 fn on_found(
     turn: &mut Turn<'_>,
-    mut request: Request,
+    request: Request,
     procedure: Procedure,
     found: &[Resource],
     (call, answer): (Option<&ToolCall>, &Envelope),
@@ -261,8 +261,9 @@ fn on_found(
             }
             let gone = matches!(procedure.wanted, Wanted::Known(_));
             let blocks = say::nothing_found(procedure.wanted_name(), gone, answer, turn.env.mask);
-            turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
-            turn.finish(request, Ending::Answered);
+            let spec = turn.env.registry.action(&procedure.tool, &procedure.action);
+            let kind = spec.and_then(|spec| spec.target.clone());
+            trouble::missing(turn, request, kind.as_deref(), blocks);
         }
     }
 }
@@ -293,8 +294,9 @@ fn conclude(
     turn.state.entities.remember(&request.signal.actor.id, request.turn, spoken_of);
     // An answer rests on what was looked at for it, not on how its target was found.
     let sources = request.sources.last().cloned().into_iter().collect();
-    turn.say(&mut request, Mark::Plain, Claim::Readings { sources, unverified: None }, blocks);
-    turn.finish(request, Ending::Answered);
+    let (meant, choices) = trouble::meaning(turn, &request, call, envelope).unwrap_or_default();
+    blocks.extend(meant);
+    turn.offer(request, (Mark::Plain, Claim::Readings { sources, unverified: None }, blocks), choices);
 }
 
 /// What an answer was about: its target, or else the things it lists.

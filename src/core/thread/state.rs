@@ -211,14 +211,15 @@ impl<'a> Turn<'a> {
 
     /// Asks a question with choices and ends the request: waiting is a state, not a task.
     pub(crate) fn ask(&mut self, request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
-        self.offer(request, (Mark::Question, vec![super::say::line(question.to_owned())]), choices);
+        let blocks = vec![super::say::line(question.to_owned())];
+        self.offer(request, (Mark::Question, Claim::Nothing, blocks), choices);
     }
 
     /// Says this with choices below it, where there are any, and ends the request.
     pub(super) fn offer(
         &mut self,
         mut request: Request,
-        (mark, mut blocks): (Mark, Vec<Block>),
+        (mark, claim, mut blocks): (Mark, Claim, Vec<Block>),
         choices: Vec<(Choice, Resume)>,
     ) {
         let id = QuestionId::new(format!("{:032x}", self.now.seed ^ u128::from(request.turn)));
@@ -228,7 +229,7 @@ impl<'a> Turn<'a> {
             blocks.push(Block::Choices { question: id.clone(), choices: shown });
             self.state.question = Some(Question { id, to, choices: resumes });
         }
-        self.say(&mut request, mark, Claim::Nothing, blocks);
+        self.say(&mut request, mark, claim, blocks);
         self.finish(request, Ending::Answered);
     }
 

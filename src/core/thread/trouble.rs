@@ -2,11 +2,13 @@
 //! look at next on buttons that run nothing by themselves; what nobody knows is said as it came, and a model may explain it
 //! (ERR-01 to ERR-06). What a model did wrong never comes here: it is told so in `agent/`, and people are spared it.
 
+use serde_json::Value;
+
 use crate::answer::{self, Rule};
 use crate::effect::Ending;
-use crate::envelope::{Code, Failure};
+use crate::envelope::{Code, Envelope, Failure};
 use crate::gate::ToolCall;
-use crate::port::{Choice, Claim, Mark};
+use crate::port::{Block, Choice, Claim, Mark};
 
 use super::procedure::CHOICES_MAX;
 use super::request::Request;
@@ -35,7 +37,31 @@ pub(super) fn tell(turn: &mut Turn<'_>, mut request: Request, call: Option<&Tool
     let mut blocks = answer::explained(failure, rule, &what, turn.env.mask);
     let fixes = fixes(turn, &request, call, rule);
     blocks.extend((!fixes.is_empty()).then(say::trouble::look_further));
-    turn.offer(request, (mark, blocks), fixes);
+    turn.offer(request, (mark, Claim::Nothing, blocks), fixes);
+}
+
+/// Nothing is called what somebody named: what lists such things is offered.
+pub(super) fn missing(turn: &mut Turn<'_>, request: Request, kind: Option<&str>, mut blocks: Vec<Block>) {
+    let errors = turn.env.errors;
+    let words = kind.and_then(|kind| errors.lists(kind)).map(str::to_owned);
+    let choices = offered(turn, &request, words.into_iter());
+    blocks.extend((!choices.is_empty()).then(say::trouble::look_further));
+    turn.offer(request, (Mark::Plain, Claim::Nothing, blocks), choices);
+}
+
+/// What a program says that ran and did not work means, where that is known: below the reading, with what to look at next.
+pub(super) fn meaning(
+    turn: &Turn<'_>,
+    request: &Request,
+    call: &ToolCall,
+    envelope: &Envelope,
+) -> Option<(Vec<Block>, Vec<(Choice, Resume)>)> {
+    let said = |name: &str| envelope.data.get(name).and_then(Value::as_str).unwrap_or_default();
+    envelope.data.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0)?;
+    let rule = turn.env.errors.known_of(said("errors"))?;
+    let fixes = fixes(turn, request, Some(call), rule);
+    let further = (!fixes.is_empty()).then(say::trouble::look_further);
+    Some((std::iter::once(answer::meaning(rule)).chain(further).collect(), fixes))
 }
 
 /// The words of a failure as they came: the whole of them is for the audit alone (ERR-01).
@@ -62,9 +88,13 @@ fn needs_explaining(failure: &Failure) -> bool {
 fn fixes(turn: &Turn<'_>, request: &Request, call: Option<&ToolCall>, rule: &Rule) -> Vec<(Choice, Resume)> {
     let target = call.and_then(|call| turn.state.resolved.peek(call.target.as_ref()?));
     let words = rule.fixes(target.map(|resource| (&resource.id, resource.name.as_str())));
+    offered(turn, request, words.into_iter())
+}
+
+fn offered(turn: &Turn<'_>, request: &Request, words: impl Iterator<Item = String>) -> Vec<(Choice, Resume)> {
     // What has just failed is no way to find out more.
     let asked = request.signal.payload.words();
-    let others = words.into_iter().filter(|words| !words.eq_ignore_ascii_case(asked.trim()));
+    let others = words.filter(|words| !words.eq_ignore_ascii_case(asked.trim()));
     let offered = others.filter_map(|words| {
         let intent = turn.env.intents.offered(&words)?;
         Some((say::trouble::fix(&words, &intent.about), Resume::Words(words)))

@@ -124,3 +124,31 @@ fn what_a_model_did_wrong_is_no_business_of_peoples() {
     (EXECUTION_FAILED)
     ");
 }
+
+/// C-11: what lists them, and no change.
+#[test]
+fn where_nothing_is_called_so_the_list_is_offered() {
+    let mut world = world();
+    insta::assert_snapshot!(world.say("status of apache").said, @r"
+    Nothing here is called “apache”.
+    To look further:
+    1) list services the services
+    ");
+    let pressed = world.say("1");
+    assert_eq!(pressed.calls.iter().map(|call| call.name()).collect::<Vec<_>>(), ["lab_find.service"]);
+}
+
+/// A program that ran and says why it did not work is a reading, and what it says is known all the same.
+#[test]
+fn what_a_program_says_that_did_not_work_is_explained_below_it() {
+    let mut world = world();
+    let data = serde_json::json!({ "exit_code": 7, "errors": "curl: (7) connect: Connection refused" });
+    world.answers("lab_read.run", data);
+    insta::assert_snapshot!(world.say("run uptime").said, @r"
+    There is nothing to show.
+    Why (`connection-refused`): nothing listens at that address and port, or a firewall turns callers away.
+    What to do: see whether the service runs, and which port it listens on.
+    ");
+    world.answers("lab_read.run", serde_json::json!({ "exit_code": 0, "errors": "was: connection refused, now fine" }));
+    assert!(!world.say("run uptime").said.contains("Why"));
+}
