@@ -189,7 +189,7 @@ mod tests {
             ("Back-off pulling image: ErrImagePull", Some("image-pull")),
             ("State: Terminated, Reason: OOMKilled", Some("out-of-memory")),
             ("cp: write error: No space left on device", Some("disk-full")),
-            ("bash: /root/x: Permission denied", Some("permission-denied")),
+            ("bash: /srv/x: Permission denied", Some("permission-denied")),
             ("admission webhook \"x\" denied the request", Some("admission-webhook")),
             ("lookup shop on 10.0.0.10:53: no such host", Some("dns")),
             ("remote error: tls handshake failed", Some("tls")),
