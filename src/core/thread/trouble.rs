@@ -16,6 +16,9 @@ use super::run::on_failure;
 use super::state::{AuditAbout, Resume, Turn};
 use super::{agent, say};
 
+/// What is said below an answer, and what it offers.
+type Further = (Vec<Block>, Vec<(Choice, Resume)>);
+
 /// Says it, and ends the request or has a model explain it.
 pub(super) fn tell(turn: &mut Turn<'_>, mut request: Request, call: Option<&ToolCall>, failure: &Failure) {
     let gate = on_failure(turn, &mut request, call.and_then(|call| call.target.as_ref()), failure);
@@ -50,12 +53,7 @@ pub(super) fn missing(turn: &mut Turn<'_>, request: Request, kind: Option<&str>,
 }
 
 /// What a program says that ran and did not work means, where that is known: below the reading, with what to look at next.
-pub(super) fn meaning(
-    turn: &Turn<'_>,
-    request: &Request,
-    call: &ToolCall,
-    envelope: &Envelope,
-) -> Option<(Vec<Block>, Vec<(Choice, Resume)>)> {
+pub(super) fn meaning(turn: &Turn<'_>, request: &Request, call: &ToolCall, envelope: &Envelope) -> Option<Further> {
     let said = |name: &str| envelope.data.get(name).and_then(Value::as_str).unwrap_or_default();
     envelope.data.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0)?;
     let rule = turn.env.errors.known_of(said("errors"))?;

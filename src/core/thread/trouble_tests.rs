@@ -135,7 +135,7 @@ fn where_nothing_is_called_so_the_list_is_offered() {
     1) list services the services
     ");
     let pressed = world.say("1");
-    assert_eq!(pressed.calls.iter().map(|call| call.name()).collect::<Vec<_>>(), ["lab_find.service"]);
+    assert_eq!(pressed.calls.iter().map(crate::gate::ToolCall::name).collect::<Vec<_>>(), ["lab_find.service"]);
 }
 
 /// A program that ran and says why it did not work is a reading, and what it says is known all the same.

@@ -1,5 +1,7 @@
 //! What the bot says where what is worked on is stopped.
 
+use std::fmt::Write;
+
 use crate::answer;
 use crate::approval::Filed;
 use crate::port::{Block, Source};
@@ -39,11 +41,11 @@ pub(in crate::thread) fn stopped(by: &str, sources: &[Source]) -> Vec<Block> {
     for source in sources.iter().take(READINGS_MAX) {
         let on = source.target.as_ref().map(|target| format!(" of {}", text::one_line(target.as_str(), 120)));
         let at = answer::time(Wall(source.observed_at));
-        said.push_str(&format!("\n- {}{} at {at}", source.call, on.unwrap_or_default()));
+        let _infallible = write!(said, "\n- {}{} at {at}", source.call, on.unwrap_or_default());
     }
     let rest = sources.len().saturating_sub(READINGS_MAX);
     if rest > 0 {
-        said.push_str(&format!("\n- and {rest} more"));
+        let _infallible = write!(said, "\n- and {rest} more");
     }
     sentence(said)
 }
