@@ -63,7 +63,7 @@ pub(super) fn meaning(turn: &Turn<'_>, request: &Request, call: &ToolCall, envel
 }
 
 /// The words of a failure as they came: the whole of them is for the audit alone (ERR-01).
-fn record(turn: &mut Turn<'_>, request: &Request, call: Option<&ToolCall>, failure: &Failure) {
+pub(super) fn record(turn: &mut Turn<'_>, request: &Request, call: Option<&ToolCall>, failure: &Failure) {
     let name = call.map(ToolCall::name).unwrap_or_default();
     let target = call.and_then(|call| call.target.as_ref()).map(ToString::to_string);
     let detail = format!("{}: {}", failure.code, failure.message);

@@ -115,6 +115,7 @@ fn what_a_model_did_wrong_is_no_business_of_peoples() {
     world.thoughts = thoughts.into();
     let told = world.say("why do customers complain about the shop");
     assert_eq!(told.said, "The model says:\nI cannot say.\n");
+    assert!(told.effects.iter().any(|effect| effect.contains("what: \"failed\"")), "the audit has it");
     let last = told.asks.last().expect("it was asked");
     let results: Vec<&str> = last.situation.exchanges.iter().map(|exchange| exchange.result.as_str()).collect();
     insta::assert_snapshot!(results.join("\n"), @r"

@@ -25,7 +25,7 @@ use super::run::{KNOWN, Proposed, on_failure, on_success, register, set_deadline
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
-use super::{carry, draft};
+use super::{carry, draft, trouble};
 
 use reply::{Reply, Wanted};
 use rewrite::Rewrites;
@@ -359,7 +359,9 @@ pub(super) fn on_answer(
     };
     match &envelope.error {
         Some(failure) => {
-            on_failure(turn, &mut request, call.target.as_ref(), failure);
+            if on_failure(turn, &mut request, call.target.as_ref(), failure).is_none() {
+                trouble::record(turn, &request, Some(call), failure);
+            }
         }
         None => {
             let found = register(turn, Some(call), envelope);
