@@ -43,9 +43,9 @@ fn a_failure_says_why_and_what_to_do_and_its_button_runs_only_when_it_is_pressed
     let home = Home::new();
     let mut bot = Bot::json(&home);
     let late = bot.ask("wait 1 seconds until port 1 is listening").text();
-    let (_, late) = late.split_once(" did not work").expect("it says so");
+    let (_, late) = late.split_once(" did not work.\n").expect("it says so");
     insta::assert_snapshot!(late, @r"
-     (TIMEOUT, `still-waiting`).
+    (TIMEOUT, `still-waiting`)
     Why: what was waited for did not happen within the time that was given for it.
     What to do: wait once more, or longer, as in `wait 60 seconds until ...`; and look at what should have happened.
     nothing listened on port 1 after 1 s

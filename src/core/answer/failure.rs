@@ -39,7 +39,8 @@ pub(crate) fn explained(failure: &Failure, rule: &Rule, what: &str, mask: &Mask)
     };
     let what = clean::line(mask, what, LINE_CHARS_MAX);
     let parts = [
-        format!("What happened: {what} did not work ({}, `{}`).", failure.code, rule.name),
+        format!("What happened: {what} did not work."),
+        format!("({}, `{}`)", failure.code, rule.name),
         format!("Why: {}", rule.why),
         format!("What to do: {what_to_do}"),
     ];

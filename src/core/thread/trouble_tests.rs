@@ -28,7 +28,8 @@ fn a_failure_that_is_known_is_explained_and_its_fix_is_a_button() {
     fails(&mut world, "lab_read.status", Code::ExecutionFailed, "dial tcp 10.0.0.5:80: connect: connection refused");
     let told = world.say("how is nginx");
     insta::assert_snapshot!(told.said, @r"
-    failed: What happened: `lab_read.status` on nginx did not work (EXECUTION_FAILED, `connection-refused`).
+    failed: What happened: `lab_read.status` on nginx did not work.
+    (EXECUTION_FAILED, `connection-refused`)
     Why: nothing listens at that address and port, or a firewall turns callers away.
     What to do: see whether the service runs, and which port it listens on.
     dial tcp 10.0.0.5:80: connect: connection refused
@@ -54,7 +55,8 @@ fn what_a_tool_says_to_do_comes_before_what_is_known() {
     let denied = Envelope::failed(Code::ExecutionFailed, "open /x: Permission denied", false, details);
     world.script.answers.insert("lab_read.load".to_owned(), denied);
     insta::assert_snapshot!(world.say("load").said, @r"
-    failed: What happened: `lab_read.load` on web-1 did not work (EXECUTION_FAILED, `permission-denied`).
+    failed: What happened: `lab_read.load` on web-1 did not work.
+    (EXECUTION_FAILED, `permission-denied`)
     Why: the user that the tool runs as may not do this on the machine.
     What to do: let `bot` read it.
     open /x: Permission denied
