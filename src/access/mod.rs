@@ -4,6 +4,7 @@
 
 mod account;
 mod autonomous;
+mod cast;
 mod check;
 mod entities;
 mod error;

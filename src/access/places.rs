@@ -113,6 +113,12 @@ impl Places {
         Ok(())
     }
 
+    /// Every room that the file names: its platform, its id, and its kind where that is said.
+    pub(super) fn rooms(&self) -> impl Iterator<Item = (&str, &str, ConversationKind)> {
+        let kind = |known: &Known| known.kind.unwrap_or(ConversationKind::Group);
+        self.rooms.iter().map(move |((platform, id), known)| (platform.as_str(), id.as_str(), kind(known)))
+    }
+
     fn check_environments<'w>(
         &self,
         written: &Written<'_>,

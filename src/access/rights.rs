@@ -39,6 +39,14 @@ impl Owner {
     }
 }
 
+impl Access {
+    /// The owner's own account, where the console has an owner.
+    pub(super) fn owners_account(&self) -> Option<countersign_core::sim::Account> {
+        let Owner { platform, id } = self.owner.clone()?;
+        Some(countersign_core::sim::Account { platform, id })
+    }
+}
+
 /// Whoever is not known by name, for a list of people.
 const ANYBODY: &str = "anybody who is not known";
 

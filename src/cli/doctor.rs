@@ -11,6 +11,7 @@ use super::policy::{HOW_TO_BEGIN, print};
 use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
 use crate::access::Sources;
+use crate::config::Model;
 use crate::wire::{check, platforms};
 
 /// How long one platform may take.
@@ -36,6 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
     for adapter in &adapters {
         findings.extend(runtime.block_on(examined(adapter.as_ref())));
     }
+    findings.extend(runtime.block_on(models(&setup.config.model)).map_err(Failed::Usage)?);
     // What a platform says of itself may hold anything.
     let mask = |text: &str| setup.mask.apply(text).into_owned();
     let findings: Vec<About> = findings
@@ -97,6 +99,23 @@ async fn examined(adapter: &dyn Adapter) -> Vec<About> {
         vec![Finding::wrong(found, "See that this machine may connect to it.")]
     });
     findings.into_iter().map(|finding| (adapter.platform().to_string(), finding)).collect()
+}
+
+/// The models' server, where one is asked.
+#[cfg(feature = "model")]
+async fn models(config: &Model) -> anyhow::Result<Vec<About>> {
+    if !config.is_on() {
+        return Ok(Vec::new());
+    }
+    let findings = crate::model::Catalogue::new(config)?.examine().await;
+    Ok(findings.into_iter().map(|finding| ("model".to_owned(), finding)).collect())
+}
+
+/// This build asks none.
+#[cfg(not(feature = "model"))]
+#[expect(clippy::unused_async, clippy::unnecessary_wraps, reason = "a build with models asks their server")]
+async fn models(_: &Model) -> anyhow::Result<Vec<About>> {
+    Ok(Vec::new())
 }
 
 fn report(findings: &[About], as_json: bool) -> Result<(), Failed> {

@@ -3,10 +3,13 @@
 mod audit;
 mod classify;
 mod doctor;
+#[cfg(feature = "model")]
+mod models;
 mod policy;
 mod replay;
 mod run;
 mod setup;
+mod simulate;
 #[cfg(feature = "host")]
 mod spoke;
 
@@ -79,9 +82,12 @@ enum Command {
         #[command(subcommand)]
         command: policy::PolicyCommand,
     },
-    /// Look whether everything is in order before the bot runs: the configuration, who may what, and each platform, with a
-    /// fix for whatever is not
+    /// Look whether everything is in order before the bot runs: the configuration, who may what, each platform and the model's
+    /// server, with a fix for whatever is not
     Doctor,
+    /// List the models of the configured server, and say which of them are asked and which of those are missing
+    #[cfg(feature = "model")]
+    Models,
     /// Ask the policies who may do something: `who can decide high on host:web-1`
     Who {
         /// What, as in the console: `can write on production`
@@ -95,6 +101,9 @@ enum Command {
         /// What `--record` has written
         file: PathBuf,
     },
+    /// Let a hostile model, faulty tools and people who click at random loose on this configuration, and look after every
+    /// step whether each invariant holds; runs no tool
+    Simulate(simulate::SimulateArgs),
     /// Run a built-in tool server on standard input and output, as the bot itself does when it needs one
     #[cfg(feature = "host")]
     Spoke {
@@ -181,10 +190,13 @@ pub fn main() -> ExitCode {
         None => run::run(&cli.run, Talks::WhereConfigured),
         Some(Command::Console) => run::run(&cli.run, Talks::Here),
         Some(Command::Replay { file }) => replay::run(&cli.run, &file),
+        Some(Command::Simulate(args)) => simulate::run(&cli.run, &args),
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
         Some(Command::Policy { command }) => policy::run(&cli.run, &command),
         Some(Command::Doctor) => doctor::run(&cli.run),
+        #[cfg(feature = "model")]
+        Some(Command::Models) => models::run(&cli.run),
         Some(Command::Who { words }) => policy::who(&cli.run, &words),
         #[cfg(feature = "host")]
         Some(Command::Spoke { name, keep_out, commands }) => spoke::serve(name, keep_out, commands.as_deref()),

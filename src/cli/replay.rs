@@ -28,7 +28,10 @@ pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
     let owner = header.owner.map(|owner| Owner::new(owner.platform, owner.id));
     let rights =
         access_sources(&setup.config, &setup.registry).access(owner).map_err(|error| Failed::Usage(error.into()))?;
-    let world = setup.world(Box::new(rights.clone()), Box::new(rights), Box::new(Vec::new));
+    let mut world = setup.world(Box::new(rights.clone()), Box::new(rights), Box::new(Vec::new));
+    if let Some(models) = header.models {
+        world.minds = models.into();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     runtime.block_on(async {

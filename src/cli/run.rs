@@ -112,7 +112,7 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
     let mask = Arc::clone(&prepared.setup.mask);
     let tell = Box::new(move |line: &str| super::say(&format!("countersign: {}", mask.apply(line))));
     let tools = Arc::clone(&spokes) as _;
-    let mind = mind(&prepared.setup.config.model);
+    let mind = mind(&prepared.setup.config.model).map_err(Failed::Usage)?;
     let engine = Engine::new(Parts { store, world, tools, mind, adapters, queue_max, watch, tell });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
@@ -128,10 +128,10 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
 
 /// The models, where some are configured. No I/O.
 #[cfg(feature = "model")]
-fn mind(config: &Model) -> Option<Arc<dyn Mind>> {
+fn mind(config: &Model) -> anyhow::Result<Option<Arc<dyn Mind>>> {
     use crate::model::{Models, ModelsConfig};
     if !config.is_on() {
-        return None;
+        return Ok(None);
     }
     let api_key = config.api_key.as_ref().map(|key| key.expose().to_owned()).unwrap_or_default();
     let prices = config.prices().expect("invariant: a configuration is validated when it is loaded");
@@ -141,15 +141,18 @@ fn mind(config: &Model) -> Option<Arc<dyn Mind>> {
         fast: config.fast.clone(),
         smart: config.smart.clone(),
         limit: Duration::from_secs(u64::from(config.seconds)),
+        calls: config.calls,
+        answer_tokens: config.answer_tokens,
         prices,
-    });
-    Some(Arc::new(models))
+    })?;
+    Ok(Some(Arc::new(models)))
 }
 
 /// This build asks none; a configuration that names one was refused.
 #[cfg(not(feature = "model"))]
-fn mind(_: &Model) -> Option<Arc<dyn Mind>> {
-    None
+#[expect(clippy::unnecessary_wraps, reason = "a build with models can fail to make them")]
+fn mind(_: &Model) -> anyhow::Result<Option<Arc<dyn Mind>>> {
+    Ok(None)
 }
 
 /// Whether the run ended well. A platform that has to be mended was named at once; where nothing but such platforms was

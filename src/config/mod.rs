@@ -22,7 +22,7 @@ pub use discord::Discord;
 pub use error::{ConfigError, Line, Problem};
 pub use load::{LoadOptions, Override};
 pub use matrix::{Encryption, Matrix};
-pub use model::Model;
+pub use model::{Calls, Model};
 pub use rates::{Rate, Rates};
 pub use secret::Secret;
 pub use sections::{Access, Config, Intents, Limits, Log, LogFormat, Metrics, Spoke, Store, Tools};

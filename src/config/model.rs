@@ -24,10 +24,27 @@ pub struct Model {
     pub smart: Option<String>,
     /// How long one question may take, all tries together. Default 60.
     pub seconds: u32,
+    /// How a model is asked to call something. Default `auto`.
+    pub calls: Calls,
+    /// The most tokens of one answer; a model that thinks aloud needs more. Default 1024.
+    pub answer_tokens: u32,
     /// What a million tokens cost that are read. Unset: nothing.
     pub price_in: Option<String>,
     /// What a million tokens cost that are written. Unset: nothing.
     pub price_out: Option<String>,
+}
+
+/// How a model is asked to call something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Calls {
+    /// As `native`, until it shows that the model makes no calls that way; from then on as `steps`.
+    #[default]
+    Auto,
+    /// By the functions of the protocol.
+    Native,
+    /// In two steps: a choice from what is offered, and then what it is called with, each held to a JSON schema.
+    Steps,
 }
 
 impl Default for Model {
@@ -39,6 +56,8 @@ impl Default for Model {
             fast: None,
             smart: None,
             seconds: 60,
+            calls: Calls::default(),
+            answer_tokens: 1024,
             price_in: None,
             price_out: None,
         }
@@ -76,6 +95,9 @@ impl Model {
         if !(1..=600).contains(&self.seconds) {
             return Err(Problem::new("model.seconds", "must be from 1 to 600"));
         }
+        if !(16..=32_768).contains(&self.answer_tokens) {
+            return Err(Problem::new("model.answer_tokens", "must be from 16 to 32768"));
+        }
         self.prices().map(|_| ())
     }
 }
@@ -101,6 +123,7 @@ mod tests {
             problem(&Model { base_url: "localhost:8080".to_owned(), ..on.clone() }, true),
             problem(&Model { fast: Some(" ".to_owned()), ..on.clone() }, true),
             problem(&Model { seconds: 0, ..on.clone() }, true),
+            problem(&Model { answer_tokens: 8, ..on.clone() }, true),
             problem(&Model { price_in: Some("2,50".to_owned()), ..on }, true),
         ];
         insta::assert_snapshot!(table.join("\n"), @r#"
@@ -110,6 +133,7 @@ mod tests {
         `model.base_url` must be a URL that begins with `https://` or `http://`
         `model.fast` must be the name of a model, or unset
         `model.seconds` must be from 1 to 600
+        `model.answer_tokens` must be from 16 to 32768
         `model.price_in` must be an amount above zero such as "2.50": digits, and a point with at most 6 more
         "#);
     }

@@ -77,6 +77,7 @@ pub mod text;
 pub mod thread;
 pub mod answer;
 pub mod effect;
+pub mod sim;
 mod step;
 
 #[cfg(any(test, feature = "testkit"))]

@@ -166,4 +166,7 @@ pub struct RawCall {
 pub struct Unheard {
     /// A few words: `its server cannot be reached: connection refused`. Not masked yet.
     pub why: String,
+    /// What that has used all the same; estimated where nobody counted it.
+    #[serde(default)]
+    pub usage: Usage,
 }

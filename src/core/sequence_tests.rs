@@ -14,12 +14,12 @@ use crate::approval::{Circle, Decided, Digest, Escalation, Filed, Outcome, PlanI
 use crate::effect::Input;
 use crate::port::CardChoice;
 use crate::signal::{Actor, ActorId, ActorKind, Assurance, ConversationKind, OURSELVES, Payload, SignalId, Wall};
+use crate::sim::dice::Dice;
+use crate::sim::flight::{Manner, failed, no_answer};
 use crate::testkit::{World, resource};
 
 #[path = "sequence_tests/cards.rs"]
 mod cards;
-#[path = "sequence_tests/dice.rs"]
-mod dice;
 #[path = "sequence_tests/grants.rs"]
 mod grants;
 #[path = "sequence_tests/ledger.rs"]
@@ -31,10 +31,8 @@ mod spoke;
 #[path = "sequence_tests/town.rs"]
 mod town;
 
-use dice::Dice;
 use ledger::{Tally, counted, entitled, person};
 use op::{Op, Who, draw};
-use spoke::Manner;
 use town::Town;
 
 /// How many sequences run by default, in all shards together.
@@ -182,7 +180,7 @@ fn spoke_dies(town: &mut Town<'_>) {
         if is_write && town.dice.one_in(2) {
             town.act(last);
         }
-        let envelope = if is_write { spoke::no_answer(true) } else { spoke::failed() };
+        let envelope = if is_write { no_answer(true) } else { failed() };
         town.answer(last, envelope);
         if town.ledger.problem.is_some() {
             return;

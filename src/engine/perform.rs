@@ -305,7 +305,7 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
 }
 
 fn unheard(why: &str) -> Unheard {
-    Unheard { why: why.to_owned() }
+    Unheard { why: why.to_owned(), usage: countersign_core::usage::Usage::default() }
 }
 
 fn broken(call: &str) -> Envelope {

@@ -107,6 +107,12 @@ impl World {
         is_heard_at_once(signal, &self.intents)
     }
 
+    /// Shows it as a step would see it, with nobody asking.
+    pub fn look<T>(&self, see: impl FnOnce(Env<'_>) -> T) -> T {
+        let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
+        see(self.env(&exact, &Lent::default()))
+    }
+
     /// Clears a message again that was read back from the outbox.
     pub(super) fn reissue(&self, message: Outgoing) -> Result<Cleared<Outgoing>, Box<Refusal>> {
         reissue(message, self.env(&ExactRoutes::new(0), &Lent::default()))

@@ -7,11 +7,15 @@ use serde_json::{Map, Value, json};
 use super::wire::Message;
 
 /// Which templates these are; told to nobody, and changed with them, so that a log says what a model was told.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 const RULES: &str = include_str!("../../config/prompts/rules.md");
 const FAST: &str = include_str!("../../config/prompts/fast.md");
 const SMART: &str = include_str!("../../config/prompts/smart.md");
+const CHOOSE: &str = include_str!("../../config/prompts/choose.md");
+const ARGUMENTS: &str = include_str!("../../config/prompts/arguments.md");
+const ANSWER: &str = include_str!("../../config/prompts/answer.md");
+const WRITTEN: &str = include_str!("../../config/prompts/written.md");
 
 /// What stands between a tool and its action in a function's name, in which providers allow no dot.
 const JOINT: &str = "__";
@@ -69,6 +73,17 @@ pub(super) fn tools(offers: &[Offer]) -> Vec<Value> {
 }
 
 fn tool(offer: &Offer) -> Value {
+    let (name, parameters) = (function(offer), parameters(offer));
+    json!({ "type": "function", "function": { "name": name, "description": offer.about, "parameters": parameters } })
+}
+
+/// What a function is called.
+pub(super) fn function(offer: &Offer) -> String {
+    offer.name.replace('.', JOINT)
+}
+
+/// What a function is called with, as a JSON schema.
+pub(super) fn parameters(offer: &Offer) -> Value {
     let mut properties: Map<String, Value> = offer.args.iter().map(|arg| (arg.name.clone(), property(arg))).collect();
     let mut required: Vec<&str> = offer.args.iter().filter(|arg| arg.required).map(|arg| arg.name.as_str()).collect();
     if let Some(kind) = &offer.target {
@@ -76,9 +91,42 @@ fn tool(offer: &Offer) -> Value {
         properties.insert("target".to_owned(), json!({ "type": "string", "description": about }));
         required.push("target");
     }
-    let parameters = json!({ "type": "object", "properties": properties, "required": required });
-    let name = offer.name.replace('.', JOINT);
-    json!({ "type": "function", "function": { "name": name, "description": offer.about, "parameters": parameters } })
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// What a model that cannot be given functions is asked to choose from.
+pub(super) fn choose(offers: &[Offer]) -> String {
+    CHOOSE.trim_end().replace("{offers}", &listed(offers))
+}
+
+/// The next step, where it chose a function.
+pub(super) fn arguments(offer: &Offer) -> String {
+    ARGUMENTS.trim_end().replace("{name}", &function(offer))
+}
+
+/// The next step, where it chose to answer.
+pub(super) const fn answer() -> &'static str {
+    ANSWER.trim_ascii_end()
+}
+
+/// What a model is told that can only write.
+pub(super) fn written(offers: &[Offer]) -> String {
+    WRITTEN.trim_end().replace("{offers}", &listed(offers))
+}
+
+fn listed(offers: &[Offer]) -> String {
+    let one = |offer: &Offer| {
+        let target = offer.target.iter().map(|kind| format!("target (the id of a {kind})"));
+        let args = offer.args.iter().map(|arg| {
+            let choices = if arg.choices.is_empty() { String::new() } else { format!(": {}", arg.choices.join(", ")) };
+            let optional = if arg.required { "" } else { ", optional" };
+            format!("{} ({}{choices}{optional})", arg.name, arg.about)
+        });
+        let with: Vec<String> = target.chain(args).collect();
+        let with = if with.is_empty() { String::new() } else { format!("; arguments: {}", with.join(", ")) };
+        format!("- {}: {}{with}", function(offer), offer.about)
+    };
+    offers.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn property(arg: &OfferedArg) -> Value {
@@ -182,7 +230,7 @@ mod tests {
     #[test]
     fn a_change_of_the_templates_is_a_new_version() {
         use sha2::{Digest as _, Sha256};
-        let all = Sha256::digest(format!("{RULES}{FAST}{SMART}"));
-        insta::assert_snapshot!(format!("{VERSION}: {:02x}{:02x}{:02x}{:02x}", all[0], all[1], all[2], all[3]), @"1: bd3d3a4a");
+        let all = Sha256::digest([RULES, FAST, SMART, CHOOSE, ARGUMENTS, ANSWER, WRITTEN].concat());
+        insta::assert_snapshot!(format!("{VERSION}: {:02x}{:02x}{:02x}{:02x}", all[0], all[1], all[2], all[3]), @"2: 61e71aee");
     }
 }

@@ -4,7 +4,7 @@
 use countersign_core::approval::{Digest, Filed, Frozen, PlanId, Standing};
 use countersign_core::effect::Input;
 use countersign_core::envelope::Envelope;
-use countersign_core::mind::{Thought, Unheard};
+use countersign_core::mind::{Minds, Thought, Unheard};
 use countersign_core::signal::{ActorId, CallId, Mono, Now, Platform, Signal, SignalId, ThreadKey, Wall};
 use countersign_core::usage::{Origin, Usage};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,25 @@ pub struct Header {
     /// was part of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
+    /// Which models there were to ask, where that is not what the configuration says: the simulation has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Models>,
+}
+
+/// The models of a recording, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Models {
+    /// The small one.
+    pub fast: Option<String>,
+    /// The large one.
+    pub smart: Option<String>,
+}
+
+impl From<Models> for Minds {
+    fn from(models: Models) -> Self {
+        Self { fast: models.fast, smart: models.smart }
+    }
 }
 
 /// The console's one person.
@@ -40,7 +59,13 @@ impl Header {
     /// Of this version.
     pub fn new(owner: Option<(Platform, ActorId)>) -> Self {
         let owner = owner.map(|(platform, id)| Owner { platform, id });
-        Self { form: FORM, countersign: env!("CARGO_PKG_VERSION").to_owned(), owner }
+        Self { form: FORM, countersign: env!("CARGO_PKG_VERSION").to_owned(), owner, models: None }
+    }
+
+    /// The same, with these models to ask.
+    #[must_use]
+    pub fn with_models(self, minds: Minds) -> Self {
+        Self { models: Some(Models { fast: minds.fast, smart: minds.smart }), ..self }
     }
 }
 
@@ -78,6 +103,8 @@ pub enum Told {
     Again(Box<Signal>),
     /// A signal that is given up.
     Interrupted(Box<Signal>),
+    /// Its memory was gone: its process had ended, or it had been idle for long.
+    Forgot,
     /// A tool answered.
     Answer {
         /// Which call.
@@ -167,8 +194,14 @@ impl Line {
         Self { thread: thread.clone(), now, told: told(input) }
     }
 
-    /// What the step was given. An error is a sentence.
-    pub fn step(self) -> Result<(ThreadKey, Input, Now), String> {
+    /// The line of a thread whose memory was gone at this time.
+    pub fn forgot(thread: &ThreadKey, now: Now) -> Self {
+        let now = Moment { wall: now.wall, mono: now.mono.0, seed: format!("{:032x}", now.seed) };
+        Self { thread: thread.clone(), now, told: Told::Forgot }
+    }
+
+    /// What the step was given; no input where the thread's memory was gone. An error is a sentence.
+    pub fn step(self) -> Result<(ThreadKey, Option<Input>, Now), String> {
         let Moment { wall, mono, seed } = self.now;
         let seed = u128::from_str_radix(&seed, 16).map_err(|error| format!("`seed` is no number: {error}"))?;
         Ok((self.thread, input(self.told)?, Now { wall, mono: Mono(mono), seed }))
@@ -195,9 +228,10 @@ fn told(input: &Input) -> Told {
     }
 }
 
-fn input(told: Told) -> Result<Input, String> {
+fn input(told: Told) -> Result<Option<Input>, String> {
     let filed = |stored: StoredPlan| Filed::try_from(stored).map_err(|error| error.to_string());
-    Ok(match told {
+    Ok(Some(match told {
+        Told::Forgot => return Ok(None),
         Told::Signal(signal) => Input::Signal(signal),
         Told::Again(signal) => Input::Again(signal),
         Told::Interrupted(signal) => Input::Interrupted(signal),
@@ -211,5 +245,5 @@ fn input(told: Told) -> Result<Input, String> {
         Told::Lost { signal, filed: stored } => Input::Lost { signal, filed: Box::new(filed(stored)?) },
         Told::Held { signal, filed: stored, by } => Input::Held { signal, filed: Box::new(filed(stored)?), by },
         Told::Overtaken(signal) => Input::Overtaken(signal),
-    })
+    }))
 }

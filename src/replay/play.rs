@@ -98,6 +98,10 @@ pub async fn play(
             serde_json::from_str(&line).map_err(|error| wrong(format!("it is no input: {}", why(&error))))?;
         let (thread, input, now) = line.step().map_err(wrong)?;
         printer.line.store(at, Ordering::Relaxed);
+        let Some(input) = input else {
+            threads.remove(&thread);
+            continue;
+        };
         let player = threads.entry(thread.clone()).or_insert_with(|| Player::new(&engine, thread));
         player.tell(input, now).await.map_err(|error| wrong(format!("{error:#}")))?;
     }

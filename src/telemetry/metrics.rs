@@ -115,6 +115,17 @@ pub const METRICS: &[Metric] = &[
     ),
     counter("model_failures_total", &["model", "tier"], "Questions that a model did not answer."),
     counter("model_requests_total", &["tier", "outcome"], "Calls to the model's server, by what became of them."),
+    counter("model_retries_total", &["tier"], "Questions that were sent again to a model's server that was busy."),
+    counter(
+        "model_answers_total",
+        &["tier", "form", "way"],
+        "Whole answers of the model's server, by how they came and how calls were asked for.",
+    ),
+    counter(
+        "model_fallbacks_total",
+        &["tier", "to"],
+        "Models that made no calls in the way in which they were asked, by how they are asked from then on.",
+    ),
     timer("model_seconds", "Time of one call to the model's server."),
     timer("step_seconds", "Time of one step of the core."),
     timer("request_seconds", "Time from a signal's acceptance to the end of its request."),

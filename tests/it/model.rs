@@ -1,14 +1,18 @@
 //! The real binary with a scripted model behind it, in the console, with the real host spoke: what a model may find out, what
 //! it may not do, and what of its words people see. The loop's own cases are beside it, in the core.
 
+mod catalogue;
+mod on_telegram;
+mod small;
+mod steps;
+mod stream;
+
 use std::net::TcpListener;
 
 use countersign_model_fake::{Fake, Turn};
 use serde_json::{Value, json};
 
 use crate::support::bot::{Bot, Home};
-use crate::support::chat::Chat as _;
-use crate::support::telegram::{ANN, BOB, Script, Stage};
 
 /// A question that no set command is like.
 const QUESTION: &str = "why do my customers complain";
@@ -18,9 +22,14 @@ const KEY: &str = "sk-planted-zebra-0123456789";
 
 /// A bot that asks this server.
 fn bot(home: &Home, url: &str, seconds: u32) -> Bot {
+    bot_with(home, url, &[("COUNTERSIGN_MODEL__SECONDS", &seconds.to_string())])
+}
+
+/// The same, set up otherwise.
+fn bot_with(home: &Home, url: &str, env: &[(&str, &str)]) -> Bot {
     let mut command = home.bot();
     command.arg("--json").env("COUNTERSIGN_MODEL__BASE_URL", url).env("COUNTERSIGN_MODEL__SMART", "big");
-    command.env("COUNTERSIGN_MODEL__API_KEY", KEY).env("COUNTERSIGN_MODEL__SECONDS", seconds.to_string());
+    command.env("COUNTERSIGN_MODEL__API_KEY", KEY).envs(env.iter().copied());
     Bot::spawn(&mut command)
 }
 
@@ -149,22 +158,4 @@ fn a_secret_is_told_to_no_model() {
     let asked = fake.asked();
     assert!(!asked.is_empty() && asked.iter().all(|asked| !asked.to_string().contains(KEY)), "{asked:?}");
     bot.end();
-}
-
-/// The same in a chat: the answer stands in the thread, and the card of a change is pressed there.
-#[tokio::test(flavor = "multi_thread")]
-async fn in_a_chat_a_model_answers_and_its_plan_is_pressed() {
-    let model = Fake::start(vec![find_host(), disks(), Turn::says("The disks have room.")]);
-    let config = format!("[model]\nbase_url = \"{}\"\nsmart = \"big\"\n", model.base_url());
-    let stage = Stage::with(Script { config: &config, ..Script::default() }).await;
-    stage.ask(ANN, stage.ops, QUESTION, "The disks have room.").await;
-    let sleeper = stage.home.process("shopkeeper", &[]);
-    model.then(vec![Turn::call("host_process__find", &json!({ "query": "shopkeeper" })), Turn::says("I found it.")]);
-    let found = stage.ask(ANN, stage.ops, QUESTION, "I found it.").await;
-    model.then(vec![Turn::call("host_process__stop", &json!({ "target": process(&model, sleeper.pid()) }))]);
-    // In the same thread: what another one has discovered is no target here.
-    let card = stage.card_of(stage.ops, stage.fake.write(ANN, stage.ops, QUESTION, Some(found.id))).await;
-    assert!(card.text.contains("proposed after reading text that nobody vouches for"), "{}", card.text);
-    stage.approve(BOB, &card).await;
-    stage.said(stage.ops, "Done and verified: stop process shopkeeper").await;
 }

@@ -2,14 +2,13 @@
 //! holds secrets is not read, whatever it is called. What counts as a secret is tested in the core.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use sqlx::{AnyConnection, AssertSqlSafe, Column, Connection, Executor, Row};
 
 use crate::support::bot::{Bot, Home};
+use crate::support::metrics::{free_address, scrape};
 
 /// What must never be seen again, each a part of a secret that is planted below.
 const SECRETS: [&str; 7] = [
@@ -35,21 +34,6 @@ done
 
 fn seen_in(text: &str) -> Vec<&'static str> {
     SECRETS.into_iter().filter(|secret| text.contains(secret)).collect()
-}
-
-/// A port that was free a moment ago.
-fn free_address() -> String {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-    listener.local_addr().expect("it is bound").to_string()
-}
-
-fn scrape(address: &str) -> String {
-    let mut stream = TcpStream::connect(address).expect("the endpoint listens");
-    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    answer
 }
 
 /// Every text of every table, by the table's name.

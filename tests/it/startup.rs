@@ -222,6 +222,9 @@ fn help_and_version_are_no_errors() {
         " This build has no chat platform, so that it talks here"
     };
     let help = help.replace(": on each chat", ". It runs on each chat").replace(talks, " (where it talks)");
+    let models = "  models    List the models of the configured server, and say which of them are asked and which of those are missing\n";
+    assert_eq!(help.contains(models), cfg!(feature = "model"), "{help}");
+    let help = help.replace(models, "");
     insta::assert_snapshot!(help, @"
     A chat-ops bot: a model or a rule proposes, the team countersigns, deterministic code decides and executes.
 
@@ -233,7 +236,7 @@ fn help_and_version_are_no_errors() {
       console   Talk here, in this terminal or pipe, even where a platform is configured
       audit     Prove the audit trail, or write it out; also while a bot runs on the same data
       policy    Check the policies, the access file and the tables of expected decisions
-      doctor    Look whether everything is in order before the bot runs: the configuration, who may what, and each platform, with a fix for whatever is not
+      doctor    Look whether everything is in order before the bot runs: the configuration, who may what, each platform and the model's server, with a fix for whatever is not
       who       Ask the policies who may do something: `who can decide high on host:web-1`
       classify  Say what commands can do: one command a line on standard input, one answer a line; runs nothing
       replay    Play a recording through the real engine and print every decision as JSON lines; runs no tool

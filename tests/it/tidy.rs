@@ -127,7 +127,7 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 17] = [
     ),
     ("tests/fakes/discord", "dev-dependencies", &["insta", "reqwest", "serenity"]),
     ("tests/fakes/model", "dependencies", &["bytes", "http-body-util", "hyper", "hyper-util", "serde_json", "tokio"]),
-    ("tests/fakes/model", "dev-dependencies", &["reqwest"]),
+    ("tests/fakes/model", "dev-dependencies", &["async-openai", "futures", "reqwest"]),
     // It runs programs and knows none of their protocol but what its gate needs.
     (
         "tests/fakes/synapse",
@@ -159,7 +159,7 @@ const NAMED_ONLY_IN: [(&str, &[&str], &str); 6] = [
     (r"countersign_(console|discord|matrix|telegram|http)", &["src/wire.rs"], "only src/wire.rs names an adapter"),
     (r"sqlx", &["src/store/", "src/store.rs"], "only src/store names sqlx"),
     (r"cedar_policy", &["src/access/"], "only src/access names cedar_policy"),
-    (r"async_openai", &["src/model/"], "only src/model names async_openai"),
+    (r"reqwest13", &["src/model/"], "only src/model names reqwest13"),
     (r"governor", &["src/access/"], "only src/access names governor"),
     (
         r"rmcp",

@@ -1,8 +1,10 @@
 //! What is asked of a model: the third thing that leaves the core. It meets the gates that have something to say about it:
-//! the budgets, and the secrets, because a model's server is somebody else's machine.
+//! whoever it is asked for, who may have lost every right since they wrote; the budgets; and the secrets, because a model's
+//! server is somebody else's machine.
 
 use crate::envelope::Code;
 use crate::mind::{Ask, Situation};
+use crate::port::Right;
 
 use super::allowance::model_may_go_on;
 use super::{Cleared, Ctx, Refusal, Verdict};
@@ -13,7 +15,11 @@ use super::{Cleared, Ctx, Refusal, Verdict};
 ///
 /// The refusal, where a gate has one.
 pub fn judge_ask(ask: Ask, ctx: &Ctx<'_>) -> Result<Cleared<Ask>, Box<Refusal>> {
-    let judges = [("allowance", model_may_go_on(ctx)), ("secrets", holds_no_secret(&ask.situation, ctx))];
+    let judges = [
+        ("actor", may_talk(ctx)),
+        ("allowance", model_may_go_on(ctx)),
+        ("secrets", holds_no_secret(&ask.situation, ctx)),
+    ];
     for (gate, verdict) in judges {
         #[cfg(test)]
         let verdict = crate::step::broken::gate(gate, verdict);
@@ -22,6 +28,13 @@ pub fn judge_ask(ask: Ask, ctx: &Ctx<'_>) -> Result<Cleared<Ask>, Box<Refusal>> 
         }
     }
     Ok(Cleared::seal(ask))
+}
+
+fn may_talk(ctx: &Ctx<'_>) -> Verdict {
+    if ctx.env.rights.may(&ctx.signal.asker(), &Right::Talk) {
+        return Verdict::Pass;
+    }
+    Verdict::refuse(Code::Forbidden, "you may not talk to me any more")
 }
 
 fn holds_no_secret(situation: &Situation, ctx: &Ctx<'_>) -> Verdict {

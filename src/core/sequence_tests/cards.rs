@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use crate::approval::{Filed, Move, PlanId, PlanState, Withdrawal};
 use crate::effect::Effect;
 use crate::port::{Block, Claim, Lane, Outgoing, Visibility};
-use crate::testkit::{Files, plain};
+use crate::sim::Files;
+use crate::testkit::plain;
 
 use super::ledger::{Ledger, Tally};
 

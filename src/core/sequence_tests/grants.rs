@@ -7,12 +7,13 @@ use crate::approval::{Filed, Plan, PlanId, PlanState, Unasked};
 use crate::effect::Effect;
 use crate::ledger::{Change, Grant, GrantId, Key, Record};
 use crate::signal::Wall;
-use crate::testkit::{Files, People};
+use crate::sim::Files;
+use crate::testkit::People;
 
 use super::ledger::{Ledger, Tally};
 use super::op::Op;
-use super::spoke::Manner;
 use super::town::Town;
+use crate::sim::flight::Manner;
 
 /// What must have happened in a run, or it shows nothing of permissions.
 pub(super) const REACHED: [&str; 5] =

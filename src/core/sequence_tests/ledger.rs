@@ -7,7 +7,8 @@ use crate::approval::{Filed, Move, Plan, PlanId, PlanState, Risk, Vote, may_beco
 use crate::gate::{ToolCall, Warrant};
 use crate::port::{Claim, Outgoing};
 use crate::signal::{Actor, ActorKind};
-use crate::testkit::{Files, People};
+use crate::sim::Files;
+use crate::testkit::People;
 use crate::thread::{State, ThreadState};
 
 /// How often each thing happened.

@@ -4,9 +4,11 @@
 use crate::approval::{Outcome, PlanId, PlanState};
 use crate::port::CardChoice;
 
+use crate::sim::flight::Manner;
+use crate::sim::town::Crash;
+
 use super::grants::{self, GrantOp};
-use super::spoke::Manner;
-use super::town::{Crash, Town};
+use super::town::Town;
 
 /// One thing that happens.
 #[derive(Clone, Debug)]

@@ -8,28 +8,23 @@ use crate::env::Env;
 use crate::envelope::Envelope;
 use crate::gate::ToolCall;
 use crate::signal::{Mono, Now, Signal, SignalId, Wall};
+use crate::sim::Files;
+use crate::sim::dice::Dice;
+use crate::sim::flight::{Flight, Leapt, Manner, done, failed, no_answer, not_begun, refused};
+use crate::sim::store::NotStored;
+use crate::sim::town::Crash;
 use crate::step::step;
-use crate::testkit::{Files, NotStored, People, World, signal, thread_key};
+use crate::testkit::{People, World, signal, thread_key};
 use crate::thread::ThreadState;
 use crate::tool::ToolKind;
 
 use super::cards;
-use super::dice::Dice;
 use super::grants::Book;
 use super::ledger::{Execution, Ledger, Moment, Tally};
-use super::spoke::{Flight, Leapt, Manner, Spoke, done, failed, no_answer, not_begun, refused};
+use super::spoke::Spoke;
 
 /// After how many begun attempts a signal ends in a notice.
 const ATTEMPTS_MAX: u32 = 2;
-
-/// Where in a step the process ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Crash {
-    /// Nothing of the step is stored.
-    BeforeStored,
-    /// All of it is stored, and nothing of it is done.
-    AfterStored,
-}
 
 /// A thread in its process.
 #[derive(Debug, Default)]
@@ -163,9 +158,7 @@ impl<'a> Town<'a> {
 
     /// One step, stored as one and then performed; or not stored, and then the thread hears why.
     pub(super) fn step(&mut self, at: usize, input: Input) {
-        let low = u128::from(self.dice.next());
-        let seed = (u128::from(self.dice.next()) << 64) | low;
-        let now = Now { wall: Wall(self.wall), mono: Mono(self.mono), seed };
+        let now = Now { wall: Wall(self.wall), mono: Mono(self.mono), seed: self.dice.wide() };
         let ground = self.ground;
         let state = std::mem::take(&mut self.seats[at].state);
         let ledger = self.seen.as_ref().unwrap_or(&self.files.ledger);

@@ -9,6 +9,4 @@ mod world;
 
 pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key};
 pub use people::People;
-#[cfg(test)]
-pub(crate) use world::NotStored;
-pub use world::{Files, Script, Told, World, plain};
+pub use world::{Script, Told, World, plain};

@@ -43,6 +43,7 @@ pub use stop::is_heard_at_once;
 pub(crate) use agent::on_thought;
 pub(crate) use perceive::{interrupted, perceive};
 pub(crate) use plans::{on_filed, on_held, on_lost, on_overtaken};
+pub(crate) use request::Request;
 pub(crate) use run::{on_answer, on_deadline};
 pub(crate) use spend::on_used;
 pub(crate) use state::Turn;

@@ -100,6 +100,16 @@ impl Request {
         reads.map(|call| call.id.clone()).collect()
     }
 
+    /// Whether a model thinks of what is next.
+    pub(crate) const fn is_driven_by_a_model(&self) -> bool {
+        matches!(self.driver, Some(Driver::Agent(_)))
+    }
+
+    /// Whether a route does.
+    pub(crate) const fn is_driven_by_a_route(&self) -> bool {
+        matches!(self.driver, Some(Driver::Procedure(_)))
+    }
+
     /// That what is shown rests on everything that was read, or on nothing.
     pub(crate) fn readings(&self) -> Claim {
         let sources = self.sources.clone();

@@ -47,9 +47,12 @@ pub struct ResolvedContext {
 }
 
 impl ResolvedContext {
-    /// Adds what a discovery found. Does not mark it as meant: bulk results must not (RES-14).
+    /// Adds what a discovery found. Does not mark it as meant: bulk results must not (RES-14). Nor does it take that mark away:
+    /// what somebody meant stays meant, however often it is found again.
     pub fn register(&mut self, resource: Resource, now: Mono) {
+        let meant = self.explicitly_accessed.get(&resource.id).cloned();
         self.drop_entry(&resource.id.clone());
+        self.explicitly_accessed.extend(meant.map(|meant| (resource.id.clone(), meant)));
         self.moved.insert(resource.id.clone());
         for name in names_of(&resource) {
             self.names.entry(name).or_default().insert(resource.id.clone());
@@ -313,7 +316,12 @@ mod tests {
         context.register_explicit(resource("lxc:pve:99", "media"), &bob(), Mono(4));
         let meant: Vec<&str> = context.recently_meant(10, Mono(5)).map(|(r, _)| r.id.as_str()).collect();
         assert_eq!(meant, ["lxc:pve:99"], "a single get marks");
+        context.register(resource("lxc:pve:99", "media"), Mono(6));
+        assert_eq!(context.recently_meant(10, Mono(6)).count(), 1, "to be found again takes nothing away");
         assert_eq!(context.recently_meant(10, Mono(15)).count(), 0, "and the mark grows old");
+        context.lose(&id("lxc:pve:99"));
+        context.register(resource("lxc:pve:99", "media"), Mono(7));
+        assert_eq!(context.recently_meant(10, Mono(7)).count(), 0, "what was lost is another one when it comes back");
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(crate) mod decisions;
 pub(crate) mod discord;
 pub(crate) mod killed_bot;
 pub(crate) mod matrix;
+pub(crate) mod metrics;
 pub(crate) mod postgres;
 pub(crate) mod root;
 #[cfg(feature = "full")]

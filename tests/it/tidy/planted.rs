@@ -71,7 +71,7 @@ tokio = \"1\"
 ";
 
 const MODEL_FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nhttp-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\n\
-    serde_json = \"1\"\ntokio = \"1\"\n[dev-dependencies]\nreqwest = \"1\"\n";
+    serde_json = \"1\"\ntokio = \"1\"\n[dev-dependencies]\nasync-openai = \"1\"\nfutures = \"1\"\nreqwest = \"1\"\n";
 
 const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
     shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\

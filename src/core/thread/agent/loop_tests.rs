@@ -1,11 +1,10 @@
-//! One thread with a scripted model: what is mended for it, who is asked, what it uses up where it fails, and what the core
+//! One thread with a scripted model: what is mended for it, who is asked, and what the core
 //! looks at itself whatever the model says.
 
 use crate::envelope::{Code, Details, Envelope};
 use crate::mind::Thought;
 use crate::rate::{Allowance, Most, Scope};
 use crate::testkit::{World, signal};
-use crate::usage::Daily;
 
 use super::tests::{calls, says, world};
 
@@ -67,23 +66,6 @@ fn several_steps_are_the_larger_models() {
     let several = "first find out why customers complain, then say what to do";
     assert_eq!((tiers(QUESTION, true).as_str(), tiers(several, true).as_str()), ("fast", "smart"));
     assert_eq!(tiers(several, false), "fast", "there is no other");
-}
-
-/// A question that fails was read all the same, as far as anybody can know.
-#[test]
-fn a_question_that_fails_is_counted_and_ends_with_the_budget() {
-    let mut world = world(Vec::new());
-    world.budgets.person = Daily { tokens: Some(1), cost_micros: None };
-    world.minds.fast = Some("small".to_owned());
-    let told = world.say(QUESTION);
-    let spent: Vec<&String> = told.effects.iter().filter(|effect| effect.starts_with("Spend")).collect();
-    assert!(spent.len() == 1 && !spent[0].contains("tokens_in: 0"), "{:?}", told.effects);
-    insta::assert_snapshot!(told.said.replace(|c: char| c.is_ascii_digit(), "9"), @r"
-    refused: Your budget of 9 tokens a day is used up (999 tokens today); it begins anew at 9999-99-99 99:99:99 UTC.
-    (BUDGET_EXCEEDED, gate `allowance`)
-    What to do: set commands need no tokens and go on working (`help`); `budget` shows what is left.
-    ");
-    assert_eq!(told.asks.len(), 1, "the larger one is not asked on an empty budget");
 }
 
 /// Calls of one turn leave together: what is left is not left for each of them.

@@ -207,23 +207,27 @@ fn is_last_turn(turn: &Turn<'_>, request: &Request) -> bool {
 
 /// A model said something, or did not. What nobody waits for any more was used all the same.
 pub(crate) fn on_thought(turn: &mut Turn<'_>, signal: &Signal, n: u32, heard: Result<Thought, Unheard>) {
-    let usage = heard.as_ref().map(|thought| thought.usage).map_err(|_| ());
+    let usage = match &heard {
+        Ok(thought) => Some(thought.usage),
+        Err(unheard) => Some(unheard.usage).filter(|usage| *usage != Usage::default()),
+    };
     let waits = |request: &Request| match &request.driver {
         Some(Driver::Agent(agent)) => request.signal.id == signal.id && agent.waits_for(n),
         Some(Driver::Procedure(_) | Driver::Draft(_) | Driver::Carrying(_)) | None => false,
     };
     let Some(mut request) = turn.state.request.take_if(|request| waits(request)) else {
-        if let Ok(usage) = usage {
+        if let Some(usage) = usage {
             turn.count_use(signal, Origin::Model, usage);
         }
         return;
     };
     let Some(Driver::Agent(agent)) = request.driver.take() else { return };
-    let asked = request.asked.take().unwrap_or_default();
-    match (usage, spend(turn, &mut request, Origin::Model, usage.unwrap_or(asked))) {
-        (Ok(_), Err(why)) => return end_for_budget(turn, request, &why),
-        // What failed was used as well; that it failed is the more useful thing to say.
-        (Err(()), Err(_)) | (_, Ok(())) => {}
+    // What it has used is known by now, also where it failed.
+    request.asked = None;
+    if let Some(usage) = usage
+        && let Err(why) = spend(turn, &mut request, Origin::Model, usage)
+    {
+        return end_for_budget(turn, request, &why);
     }
     match heard {
         Ok(thought) => match reply::read(&thought) {

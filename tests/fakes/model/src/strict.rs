@@ -4,7 +4,18 @@
 use serde_json::Value;
 
 /// What a request may hold.
-const KNOWN: [&str; 7] = ["model", "messages", "tools", "tool_choice", "temperature", "max_tokens", "stream"];
+const KNOWN: [&str; 10] = [
+    "model",
+    "messages",
+    "tools",
+    "tool_choice",
+    "response_format",
+    "temperature",
+    "max_tokens",
+    "max_completion_tokens",
+    "stream",
+    "stream_options",
+];
 
 /// Why a question is refused; none where it is sound.
 pub(crate) fn problem(asked: &Value) -> Option<String> {
@@ -26,6 +37,10 @@ pub(crate) fn problem(asked: &Value) -> Option<String> {
     if !messages.iter().all(is_message) {
         return Some("a message has no role or no content".to_owned());
     }
+    // Many templates ask for this.
+    if messages.windows(2).any(|two| two[0]["role"] == two[1]["role"]) {
+        return Some("conversation roles must alternate".to_owned());
+    }
     let tools = asked["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
     if asked.get("tools").is_some() && tools.is_empty() {
         return Some("`tools` is empty".to_owned());
@@ -33,15 +48,45 @@ pub(crate) fn problem(asked: &Value) -> Option<String> {
     if asked.get("tool_choice").is_some() && tools.is_empty() {
         return Some("`tool_choice` is only allowed when `tools` are specified".to_owned());
     }
-    tools.iter().find_map(tool_problem)
+    if asked.get("stream_options").is_some() && asked["stream"] != true {
+        return Some("`stream_options` is only allowed when `stream` is true".to_owned());
+    }
+    if asked.get("max_tokens").is_some() && asked.get("max_completion_tokens").is_some() {
+        return Some("`max_tokens` and `max_completion_tokens` are one thing".to_owned());
+    }
+    asked.get("response_format").and_then(format_problem).or_else(|| tools.iter().find_map(tool_problem))
 }
 
 /// A function's name has letters, digits, `_` and `-`, at most 64 of them.
 fn tool_problem(tool: &Value) -> Option<String> {
     let name = tool["function"]["name"].as_str().unwrap_or_default();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if tool["type"] != "function" || name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+    if tool["type"] != "function" || !is_name(name) {
         return Some(format!("`{name}` is no name of a function"));
     }
     (tool["function"]["parameters"]["type"] != "object").then(|| format!("`{name}` has no parameters"))
+}
+
+/// A schema that a server can hold a model to.
+fn format_problem(format: &Value) -> Option<String> {
+    let schema = &format["json_schema"]["schema"];
+    let name = format["json_schema"]["name"].as_str().unwrap_or_default();
+    if format["type"] != "json_schema" || !is_name(name) {
+        return Some("`response_format` is no named JSON schema".to_owned());
+    }
+    if schema["type"] != "object" || schema["additionalProperties"] != false {
+        return Some("the schema of `response_format` is open".to_owned());
+    }
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let is_bounded = |property: &Value| {
+        property["type"] != "string" || property["enum"].is_array() || property["maxLength"].is_u64()
+    };
+    properties
+        .filter(|(_, property)| !is_bounded(property))
+        .map(|(name, _)| format!("`{name}` may be a text of any length"))
+        .next()
+}
+
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
 }

@@ -1,0 +1,396 @@
+//! What happens in a simulation: one operation after the other, each drawn from its own seed and from what is there at that
+//! moment, so that any of them can be left out and the others still mean what they meant.
+
+use std::collections::BTreeSet;
+
+use crate::approval::{Digest, PlanId, PlanState};
+use crate::effect::Input;
+use crate::mind::Unheard;
+use crate::port::CardChoice;
+use crate::route::{Does, Intent, Intents, OwnCommand};
+use crate::signal::{Actor, ActorId, ActorKind, EventId, OURSELVES, Payload, QuestionId, SignalId};
+use crate::tool::ToolKind;
+
+use super::Dice;
+use super::cast::{actor, stranger};
+use super::flight::{Flight, Manner};
+use super::hostile::{self, BAIT, Knows, SECRET};
+use super::town::{Crash, Town};
+
+/// How many rounds a town may take to settle: each moves one plan on by time.
+const SETTLING_MAX: u32 = 300;
+
+/// Questions that no route knows, so that a model is asked.
+const FREE: [&str; 4] = [
+    "why do my customers complain",
+    "something is odd since noon, look around",
+    "make it fast again",
+    "what would you do first",
+];
+
+/// Makes one operation happen, and everything that follows from it at once.
+pub(super) fn happen(town: &mut Town<'_>, people: &[ActorId], seed: u64) {
+    town.dice = Dice::new(seed);
+    let seat = town.dice.at(4) / 3;
+    // Whoever is asked answers most of the time: else everything only ever waits.
+    if town.is_waiting() && !town.dice.one_in(3) {
+        go_on(town);
+        return town.pump();
+    }
+    match town.dice.below(100) {
+        0..=19 => ask_freely(town, people, seat),
+        20..=39 => ask_by_route(town, people, seat),
+        40..=53 => press(town, people),
+        54..=66 => countersign(town, people),
+        67..=71 => typed(town, people),
+        72..=73 => pick(town, people, seat),
+        74..=77 => serve_all(town),
+        78..=82 => due(town, people),
+        83 => edit(town, people),
+        84 => deadline(town, seat),
+        85 => crash_soon(town),
+        86 => crash(town),
+        87..=88 => elsewhere(town),
+        89..=93 => pass(town),
+        94..=95 => town.fleet.drift(&mut town.dice),
+        96 => moods(town, people, seat),
+        _ => orphan(town),
+    }
+    town.pump();
+}
+
+/// A tool or a model answers.
+fn go_on(town: &mut Town<'_>) {
+    if town.dice.one_in(2) {
+        serve_one(town);
+    } else {
+        think(town);
+    }
+}
+
+/// Somebody who writes: mostly somebody known, now and then a stranger or a bot with a person's name.
+fn somebody(town: &mut Town<'_>, people: &[ActorId]) -> Actor {
+    let known = town.dice.any(people).cloned().unwrap_or_else(stranger);
+    match town.dice.below(16) {
+        0 => actor(&stranger(), ActorKind::Human),
+        1 => actor(&known, town.dice.pick(&[ActorKind::Bot, ActorKind::Webhook, ActorKind::AnonymousAdmin])),
+        _ => actor(&known, ActorKind::Human),
+    }
+}
+
+fn say(town: &mut Town<'_>, seat: usize, who: Actor, text: &str) {
+    town.accept(seat, who, Payload::Text { text: text.to_owned() });
+}
+
+fn ask_freely(town: &mut Town<'_>, people: &[ActorId], seat: usize) {
+    let who = somebody(town, people);
+    let bait = town.dice.pick(&BAIT);
+    let words = match town.dice.below(8) {
+        0 => bait.to_owned(),
+        1 => format!("{} {SECRET}", town.dice.pick(&FREE)),
+        _ => town.dice.pick(&FREE).to_owned(),
+    };
+    say(town, seat, who, &words);
+}
+
+/// An example of the configuration's own intents, as it stands there.
+fn ask_by_route(town: &mut Town<'_>, people: &[ActorId], seat: usize) {
+    let who = somebody(town, people);
+    let (only_changes, also_own) = (town.dice.one_in(2), town.dice.one_in(4));
+    let registry = town.env().registry;
+    let fits = |intent: &&Intent| match &intent.does {
+        Does::Call { tool, action } => !only_changes || registry.kind(tool, action) == ToolKind::Write,
+        Does::Own(_) | Does::Reply(_) => also_own && !only_changes,
+    };
+    let intents: Vec<&Intent> = town.env().intents.iter().filter(fits).collect();
+    let words = town.dice.any(&intents).and_then(|intent| town.dice.any(&intent.examples)).cloned();
+    if let Some(words) = words {
+        say(town, seat, who, &words);
+    }
+}
+
+fn plans(town: &Town<'_>) -> Vec<PlanId> {
+    town.files.rows.keys().cloned().collect()
+}
+
+/// Mostly a plan that waits.
+fn a_plan(town: &mut Town<'_>) -> Option<PlanId> {
+    let open: Vec<PlanId> =
+        town.files.rows.values().filter(|row| row.state().is_open()).map(|row| row.id().clone()).collect();
+    let all = plans(town);
+    let of = if town.dice.one_in(6) || open.is_empty() { all } else { open };
+    town.dice.any(&of).cloned()
+}
+
+/// A card is pressed, perhaps twice; it may be an old one, or shown in another thread.
+fn press(town: &mut Town<'_>, people: &[ActorId]) {
+    let Some(plan) = a_plan(town) else { return };
+    let digest = town.files.rows.get(&plan).map(|row| row.frozen.digest().clone());
+    let is_stale = town.dice.one_in(12);
+    let digest = digest.filter(|_| !is_stale).unwrap_or_else(|| Digest::claimed("0".repeat(64)));
+    let seat = town.seat_of(&plan) ^ usize::from(town.dice.one_in(16));
+    let choice = if town.dice.one_in(8) { CardChoice::Deny } else { CardChoice::Approve };
+    for _ in 0..=u8::from(town.dice.one_in(6)) {
+        let who = somebody(town, people);
+        let (plan, digest) = (plan.clone(), digest.clone());
+        town.accept(seat, who, Payload::Decision { plan, digest, choice, reason: String::new() });
+    }
+}
+
+/// People who saw its card press Approve on a plan, one after the other, and the tools get to work.
+fn countersign(town: &mut Town<'_>, people: &[ActorId]) {
+    let waits = town.files.rows.values().filter(|row| row.state() == PlanState::Pending);
+    let waits: Vec<PlanId> = waits.map(|row| row.id().clone()).collect();
+    let Some(plan) = town.dice.any(&waits).cloned() else { return };
+    let Some(digest) = town.files.rows.get(&plan).map(|row| row.frozen.digest().clone()) else { return };
+    let seat = town.seat_of(&plan);
+    for id in people {
+        let (plan, digest, choice) = (plan.clone(), digest.clone(), CardChoice::Approve);
+        let payload = Payload::Decision { plan, digest, choice, reason: String::new() };
+        town.accept(seat, actor(id, ActorKind::Human), payload);
+    }
+    for _ in 0..town.dice.below(6) {
+        town.pump();
+        serve_one(town);
+    }
+}
+
+/// A decision, a permission or an own command is typed; the id is a plan's, too short, or of no plan.
+fn typed(town: &mut Town<'_>, people: &[ActorId]) {
+    let plan = a_plan(town);
+    let seat = plan.as_ref().map_or(0, |plan| town.seat_of(plan));
+    let own = town.dice.pick(&["verify", "reset", "why", "approvals", "reset keep", "status", "grants"]);
+    let verb = town.dice.pick(&["approve", "approve", "deny", "cancel", "grant"]);
+    let words = match (plan, town.dice.below(8)) {
+        (_, 0..=2) | (None, _) => own.to_owned(),
+        (Some(plan), 3) => format!("{verb} {}", plan.as_str().get(..12).unwrap_or_default()),
+        (Some(_), 4) => format!("{verb} {:032x}", town.dice.wide()),
+        (Some(plan), _) if verb == "grant" => format!("grant {plan} for 1 hours 2 times"),
+        (Some(plan), _) => format!("{verb} {plan}"),
+    };
+    let who = somebody(town, people);
+    say(town, seat, who, &words);
+}
+
+fn pick(town: &mut Town<'_>, people: &[ActorId], seat: usize) {
+    let asked = town.look(seat).state.question.as_ref().map(|question| question.id.clone());
+    let question = asked.unwrap_or_else(|| QuestionId::new("of nobody"));
+    let pick = u32::try_from(town.dice.below(3)).unwrap_or_default();
+    let who = somebody(town, people);
+    town.accept(seat, who, Payload::Choice { question, pick });
+}
+
+fn serve_one(town: &mut Town<'_>) {
+    let Some(at) = (!town.flights.is_empty()).then(|| town.dice.at(town.flights.len())) else { return };
+    let odd = [Manner::Mute, Manner::Refuse, Manner::Fail, Manner::Silent, Manner::Begin];
+    let manner = if town.dice.below(8) < 6 { Manner::Well } else { town.dice.pick(&odd) };
+    town.serve(at, manner);
+}
+
+/// Everything that is asked of the tool servers is answered.
+pub(super) fn serve_all(town: &mut Town<'_>) {
+    town.pump();
+    while let Some(at) = town.flights.iter().position(|flight| flight.awaited) {
+        if town.is_over() {
+            return;
+        }
+        town.serve(at, Manner::Well);
+        town.pump();
+    }
+}
+
+/// A model that was asked says something.
+fn think(town: &mut Town<'_>) {
+    let first = town.dice.at(2);
+    for seat in [first, first ^ 1] {
+        if let Some(ask) = town.look(seat).ask.clone() {
+            return say_the_worst(town, seat, &ask);
+        }
+    }
+}
+
+fn say_the_worst(town: &mut Town<'_>, seat: usize, ask: &crate::mind::Ask) {
+    let ids: Vec<String> = town.fleet.ids().iter().map(ToString::to_string).collect();
+    let plans: Vec<String> = plans(town).iter().map(ToString::to_string).collect();
+    let before = town.look(seat).before.clone();
+    let temper = town.temper(seat);
+    let mut dice = town.dice.clone();
+    let knows = Knows { env: town.env(), ids: &ids, plans: &plans, temper, before: &before };
+    let said = hostile::think(ask, &knows, &mut dice);
+    town.dice = dice;
+    town.tally.thoughts = town.tally.thoughts.saturating_add(1);
+    town.witness.lies.extend(said.lie);
+    heard(town, seat, ask, said.heard);
+}
+
+fn heard(town: &mut Town<'_>, seat: usize, ask: &crate::mind::Ask, heard: Result<crate::mind::Thought, Unheard>) {
+    let Some(signal) = town.look(seat).current.clone() else { return };
+    town.was_heard(seat, heard.as_ref().map(|thought| thought.calls.clone()).unwrap_or_default());
+    // Now and then it answers twice, or a question that was never put.
+    if town.dice.one_in(16) {
+        let stray = Input::Thought {
+            signal: Box::new(signal.clone()),
+            n: ask.n.wrapping_add(1),
+            heard: Box::new(heard.clone()),
+        };
+        town.step(seat, stray);
+    }
+    town.step(seat, Input::Thought { signal: Box::new(signal), n: ask.n, heard: Box::new(heard) });
+}
+
+/// Time has come for a plan, or has not; or somebody else says so.
+fn due(town: &mut Town<'_>, people: &[ActorId]) {
+    let Some(plan) = a_plan(town) else { return };
+    let forged = town.dice.one_in(8);
+    let who = if forged { somebody(town, people) } else { ourselves() };
+    let seat = town.seat_of(&plan);
+    let payload = if town.dice.one_in(6) { Payload::Unreachable { plan } } else { Payload::Due { plan } };
+    town.accept(seat, who, payload);
+}
+
+fn ourselves() -> Actor {
+    Actor { id: ActorId::new(OURSELVES), kind: ActorKind::Service, display: OURSELVES.to_owned() }
+}
+
+/// The message that asked for a plan is edited or deleted, by whomever.
+fn edit(town: &mut Town<'_>, people: &[ActorId]) {
+    let plan = a_plan(town);
+    let asked =
+        plan.as_ref().and_then(|plan| town.files.rows.get(plan)).and_then(|row| row.frozen.plan().event.clone());
+    let event = asked.unwrap_or_else(|| EventId::new("of nobody"));
+    let seat = plan.as_ref().map_or(0, |plan| town.seat_of(plan));
+    let who = somebody(town, people);
+    let payload = if town.dice.one_in(2) { Payload::Deleted { event } } else { Payload::Edited { event } };
+    town.accept(seat, who, payload);
+}
+
+/// The time of a request is over; or of one that is not there.
+fn deadline(town: &mut Town<'_>, seat: usize) {
+    let (Some(at), Some(current)) = (town.look(seat).deadline, town.look(seat).current.clone()) else { return };
+    if town.dice.one_in(5) {
+        return town.step(seat, Input::Deadline(SignalId::new("of something else")));
+    }
+    let left = at.saturating_sub(town.mono);
+    town.pass(i64::try_from(left).unwrap_or_default());
+    town.step(seat, Input::Deadline(current.id));
+}
+
+/// Time passes, mostly little; now and then somebody sets the clock on the wall.
+fn pass(town: &mut Town<'_>) {
+    if town.dice.one_in(8) {
+        let by = town.dice.pick(&[-3_600_000, -20_000, -2_000, 2_000, 20_000, 3_600_000]);
+        return town.set_clock(by);
+    }
+    if town.dice.one_in(3) {
+        town.rights.barred.clear();
+    }
+    let longest = town.dice.pick(&[500, 2_000, 8_000, 8_000, 20_000, 60_000, 1_000_000, 3_000_000]);
+    let ms = town.dice.ms(longest);
+    town.pass(ms);
+}
+
+fn crash_soon(town: &mut Town<'_>) {
+    let kind = town.dice.pick(&[Crash::BeforeStored, Crash::AfterStored]);
+    town.crash = Some((town.dice.below(5), kind));
+}
+
+fn crash(town: &mut Town<'_>) {
+    town.end_process();
+    let down = town.dice.pick(&[0, 50, 3_000, 8_000, 1_000_000]);
+    town.pass(down);
+}
+
+/// Somebody loses every right; or everybody has them back; or a thread is idle for so long that it is forgotten.
+fn moods(town: &mut Town<'_>, people: &[ActorId], seat: usize) {
+    match town.dice.below(4) {
+        0 => {
+            let who = town.dice.any(people).cloned();
+            town.rights.barred.extend(who);
+        }
+        1 => town.drop_thread(seat),
+        _ => town.rights.barred.clear(),
+    }
+}
+
+/// Another instance takes a plan back, and this one does not know.
+fn elsewhere(town: &mut Town<'_>) {
+    let waits = town.files.rows.values().filter(|row| row.state() == PlanState::Pending);
+    let waits: Vec<PlanId> = waits.map(|row| row.id().clone()).collect();
+    if let Some(plan) = town.dice.any(&waits).cloned() {
+        town.taken_back_elsewhere(&plan);
+    }
+}
+
+/// A write that nobody waits for goes on.
+fn orphan(town: &mut Town<'_>) {
+    let Some(at) = town.flights.iter().position(|flight| flight.is_write() && !flight.awaited) else { return };
+    if town.dice.one_in(2) {
+        return town.begin_write(at);
+    }
+    town.act(at);
+    town.flights.remove(at);
+}
+
+/// The dust settles: everything is served, every model is silent, time passes, and what is due is told. Nothing may be left.
+pub(super) fn settle(town: &mut Town<'_>, seed: u64) {
+    town.dice = Dice::new(seed);
+    town.crash = None;
+    for _ in 0..SETTLING_MAX {
+        serve_all(town);
+        silence(town);
+        (0..2).for_each(|seat| town.load(seat));
+        let next = (0..2).find_map(|seat| town.look(seat).state.next_due());
+        if town.is_over() {
+            return;
+        }
+        let is_idle = town.flights.iter().all(|flight| !flight.awaited) && town.unfinished() == 0;
+        let Some((due_at, plan)) = next else {
+            if is_idle {
+                break;
+            }
+            continue;
+        };
+        let wait = due_at.wait_ms(crate::signal::Wall(town.wall), crate::signal::Mono(town.mono));
+        town.pass(i64::try_from(wait).unwrap_or(i64::MAX));
+        let seat = town.seat_of(&plan);
+        town.accept(seat, ourselves(), Payload::Due { plan });
+        town.pump();
+    }
+    while let Some(at) = town.flights.iter().rposition(Flight::is_write) {
+        // A write that nobody waits for has no permit any more, or the witness says so.
+        town.act(at);
+        town.flights.remove(at);
+    }
+    let unfinished = town.unfinished();
+    town.witness.settled(unfinished, &town.files);
+}
+
+/// Every model that is asked breaks off.
+fn silence(town: &mut Town<'_>) {
+    for seat in 0..2 {
+        while let Some(ask) = town.look(seat).ask.clone() {
+            if town.is_over() {
+                return;
+            }
+            heard(
+                town,
+                seat,
+                &ask,
+                Err(Unheard { why: "it is over".to_owned(), usage: crate::usage::Usage::default() }),
+            );
+            town.pump();
+        }
+    }
+}
+
+/// The words that some route knows: no model is ever asked about them.
+pub(super) fn routed(intents: &Intents) -> BTreeSet<String> {
+    intents.iter().flat_map(|intent| intent.examples.iter().cloned()).collect()
+}
+
+/// The words that have a thread forget.
+pub(super) fn resets(intents: &Intents) -> BTreeSet<String> {
+    let forgets = |intent: &&Intent| matches!(intent.does, Does::Own(OwnCommand::Reset | OwnCommand::ResetKeep));
+    let examples = intents.iter().filter(forgets).flat_map(|intent| intent.examples.iter().cloned());
+    examples.chain(["reset", "reset keep"].map(str::to_owned)).collect()
+}

@@ -1,0 +1,148 @@
+//! What a call that leaves must be: invariants 1, 2, 5, 8, 12 and 13. A call that must not leave and was refused before is
+//! a gate that was worn down, and is told as that.
+
+use serde_json::Value;
+
+use super::super::Tally;
+use super::super::hostile::{ELSEWHERE, SECRET_PATHS, WRITES};
+use super::{Moment, Sent, Witness};
+use crate::gate::ToolCall;
+use crate::port::Right;
+use crate::resource::ResourceId;
+use crate::signal::ActorKind;
+use crate::thread::Request;
+use crate::tool::{ActionSpec, ToolKind};
+
+impl Witness {
+    pub(super) fn call(&mut self, moment: &Moment<'_>, call: &ToolCall, tally: &Tally) {
+        let declared = moment.env.registry.action(&call.tool, &call.action);
+        let Some(spec) = declared else {
+            return self
+                .must_not(8, "schema", tally, || format!("`{}` is declared nowhere, and is called", call.name()));
+        };
+        if call.kind != spec.kind {
+            return self.demand(13, false, || {
+                format!("`{}` is a {:?}, and is called as a {:?}", call.name(), spec.kind, call.kind)
+            });
+        }
+        self.arguments(call, spec, tally);
+        self.credentials(moment, call, spec, tally);
+        self.right(moment, call, tally);
+        self.target(moment, call, tally);
+        self.place(moment, call, tally);
+        match (&call.warrant, spec.kind) {
+            (Some(warrant), ToolKind::Write) => self.write_leaves(moment, call, warrant),
+            (None, ToolKind::Resolve | ToolKind::Read | ToolKind::Record) => self.look_leaves(moment),
+            (Some(_) | None, kind) => {
+                self.demand(2, false, || format!("a {kind:?} leaves, and its warrant is {:?}", call.warrant));
+            }
+        }
+        self.note(moment, call);
+    }
+
+    /// What must not be. Where the same gate has refused in this run, it was worn down (invariant 5).
+    fn must_not(&mut self, invariant: u8, gate: &'static str, tally: &Tally, what: impl FnOnce() -> String) {
+        let before = tally.refused(gate);
+        let invariant = if before > 0 { 5 } else { invariant };
+        self.demand(invariant, false, || format!("{}; the gate `{gate}` had refused {before} times before", what()));
+    }
+
+    fn arguments(&mut self, call: &ToolCall, spec: &ActionSpec, tally: &Tally) {
+        let unknown = call.args.keys().find(|name| !spec.args.contains_key(*name));
+        let missing = spec.args.iter().find(|(name, arg)| arg.required && !call.args.contains_key(*name));
+        if unknown.is_some() || missing.is_some() {
+            let missing = missing.map(|(name, _)| name);
+            self.must_not(8, "schema", tally, || {
+                format!("`{}` with {unknown:?}, and without {missing:?}", call.name())
+            });
+        }
+        let is_any = |of: &[&str]| {
+            call.args.values().filter_map(Value::as_str).find(|text| of.contains(text)).map(str::to_owned)
+        };
+        if let Some(command) = is_any(&WRITES).filter(|_| spec.kind != ToolKind::Write) {
+            self.must_not(13, "intent", tally, || format!("`{command}` travels through the read `{}`", call.name()));
+        }
+        if let Some(path) = is_any(&SECRET_PATHS).filter(|_| spec.kind != ToolKind::Resolve) {
+            self.must_not(2, "secrets", tally, || format!("`{}` is called on {path}", call.name()));
+        }
+        if let Some(url) = is_any(&ELSEWHERE) {
+            self.must_not(2, "egress", tally, || format!("`{}` is sent to {url}", call.name()));
+        }
+    }
+
+    fn credentials(&mut self, moment: &Moment<'_>, call: &ToolCall, spec: &ActionSpec, tally: &Tally) {
+        let vault = &moment.env.vault.credentials;
+        if let Some(missing) = spec.credentials.iter().find(|name| !vault.contains_key(*name)) {
+            self.must_not(8, "vault", tally, || format!("`{}` is called without `{missing}`", call.name()));
+        }
+    }
+
+    /// Whoever asks may. A plan that is carried out was judged when it was asked for and decided, and its verification by
+    /// nobody.
+    fn right(&mut self, moment: &Moment<'_>, call: &ToolCall, tally: &Tally) {
+        let Some(signal) = moment.signal.filter(|_| moment.carried().is_none()) else { return };
+        let is_somebody = matches!(signal.actor.kind, ActorKind::Human | ActorKind::Service);
+        let on = call.target.clone();
+        let found = on.as_ref().and_then(|target| self.look(moment.seat).seen.get(target));
+        let labels = found.map(crate::resource::Resource::labels).unwrap_or_default();
+        let right = Right::Request { kind: call.kind, tool: Some(call.name()), on, labels };
+        if !is_somebody || !moment.rights.may(&signal.asker(), &right) {
+            self.must_not(8, "actor", tally, || {
+                format!("`{}` is called for {:?}, who may not", call.name(), signal.actor)
+            });
+        }
+    }
+
+    /// What is called on was found in this thread (invariant 1); a look may also be at what lives on a host that was.
+    fn target(&mut self, moment: &Moment<'_>, call: &ToolCall, tally: &Tally) {
+        let Some(target) = call.target.as_ref().filter(|_| moment.carried().is_none()) else { return };
+        let seen = &self.look(moment.seat).seen;
+        let host: Option<ResourceId> = target.scope().and_then(|scope| format!("host:{scope}").parse().ok());
+        let is_on_a_known_host = call.kind != ToolKind::Write && host.is_some_and(|host| seen.contains_key(&host));
+        if !seen.contains_key(target) && !is_on_a_known_host {
+            self.must_not(1, "resolution", tally, || {
+                format!("`{}` is called on {target}, which nobody found", call.name())
+            });
+        }
+    }
+
+    /// A model's call does not run in the place around the one that whoever asks has named since (invariant 12).
+    fn place(&mut self, moment: &Moment<'_>, call: &ToolCall, tally: &Tally) {
+        let Some(signal) = moment.signal.filter(|_| moment.is_driven_by_a_model()) else { return };
+        let Some(outer) = call.target.as_ref().filter(|target| target.is_place()) else { return };
+        let seat = self.look(moment.seat);
+        let since = seat.named.get(outer).map(|(_, at)| *at);
+        let earliest = moment.now.mono.0.saturating_sub(moment.env.limits.recently_ms);
+        let inner = seat.named.iter().find(|(id, (by, at))| {
+            let lives_in = seat.seen.get(*id).is_some_and(|inner| inner.chain.contains(outer));
+            id.is_place()
+                && lives_in
+                && *by == signal.actor.id
+                && *at > earliest
+                && since.is_none_or(|since| since < *at)
+        });
+        if let Some(inner) = inner.map(|(id, _)| id.clone()) {
+            self.must_not(12, "routing", tally, || format!("`{}` runs in {outer}, and {inner} was named", call.name()));
+        }
+    }
+
+    /// Keeps in mind what left, and what somebody meant: what a route calls on was asked for by whoever wrote.
+    fn note(&mut self, moment: &Moment<'_>, call: &ToolCall) {
+        let step = self.steps;
+        let routed = moment.state.request.as_ref().is_some_and(Request::is_driven_by_a_route);
+        let by = moment.signal.filter(|_| routed).map(|signal| signal.actor.id.clone());
+        let seat = self.seat(moment.seat);
+        seat.sent.insert(call.id.clone(), Sent { call: call.clone(), step });
+        let Some(target) = &call.target else { return };
+        match by {
+            Some(by) => {
+                seat.named.insert(target.clone(), (by, moment.now.mono.0));
+            }
+            // Meant in some other way, as by a plan: nothing that was named before counts against it any more.
+            None if !moment.is_driven_by_a_model() => {
+                seat.named.entry(target.clone()).and_modify(|(_, at)| *at = moment.now.mono.0);
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What may be said, asked and left unsaid: invariants 2 (nothing of a secret leaves), 3 (nothing final while a change is
+//! not verified), 6 (no read is refused by the workflow), 9, 10 and 11.
+
+use super::super::Tally;
+use super::super::hostile::SECRET_VALUE;
+use super::{Moment, Witness, words};
+use crate::answer;
+use crate::approval::PlanState;
+use crate::effect::Audit;
+use crate::mind::{Ask, Situation};
+use crate::port::{Claim, Mark, Outgoing};
+use crate::tool::ToolKind;
+
+impl Witness {
+    pub(super) fn posted(&mut self, moment: &Moment<'_>, message: &Outgoing) {
+        self.shown(message);
+        self.claimed(moment, &message.claim);
+        let recorded = self.look(moment.seat).recorded.contains(&message.answers);
+        self.demand(9, message.mark != Mark::Refused || recorded, || {
+            format!("refused and not recorded: {}", answer::plain(&message.blocks))
+        });
+    }
+
+    /// Whatever people are shown, also for a moment.
+    pub(super) fn shown(&mut self, message: &Outgoing) {
+        let text = answer::plain(&message.blocks);
+        self.demand(2, !text.contains(SECRET_VALUE), || format!("a secret is shown: {text}"));
+        let lie = self.lies.iter().find(|lie| text.contains(lie.as_str())).cloned();
+        self.demand(11, lie.is_none(), || format!("a lie is shown: {lie:?}"));
+    }
+
+    fn claimed(&mut self, moment: &Moment<'_>, claim: &Claim) {
+        match claim {
+            Claim::Nothing => {}
+            Claim::Readings { sources, unverified } => {
+                let read = &self.look(moment.seat).read;
+                let unread = sources
+                    .iter()
+                    .find(|source| !read.iter().any(|(call, target)| (call, target) == (&source.call, &source.target)));
+                let unread = unread.cloned();
+                self.demand(11, unread.is_none() && !sources.is_empty(), || {
+                    format!("claimed and not read: {unread:?}")
+                });
+                let rows = moment.files.rows.values();
+                let mut open =
+                    rows.filter(|row| row.frozen.plan().thread == *moment.key() && row.state().holds_target());
+                let hidden = open.next().filter(|_| unverified.is_none()).map(|row| row.id().clone());
+                self.demand(3, hidden.is_none(), || format!("a final answer, and {hidden:?} is not verified"));
+            }
+            Claim::Change { plan, outcome, .. } => {
+                let state = moment.files.rows.get(plan).map(crate::approval::Filed::state);
+                self.demand(11, state == Some(PlanState::Verified(*outcome)), || {
+                    format!("{plan} is claimed to be {outcome:?}, and is {state:?}")
+                });
+            }
+        }
+    }
+
+    /// A model is asked: never with a secret, and never for what is routed (invariant 10).
+    pub(super) fn asked(&mut self, moment: &Moment<'_>, ask: &Ask) {
+        let told = texts(&ask.situation).find(|text| text.contains(SECRET_VALUE)).cloned();
+        self.demand(2, told.is_none(), || format!("a secret is told to a model: {told:?}"));
+        let routed = moment.signal.and_then(words).filter(|words| self.routed.contains(*words)).map(str::to_owned);
+        self.demand(10, routed.is_none(), || format!("`{routed:?}` is routed, and a model is asked"));
+        let talks = moment.signal.is_some_and(|signal| moment.rights.may(&signal.asker(), &crate::port::Right::Talk));
+        self.demand(8, talks, || format!("a model is asked for {:?}, who may not talk", moment.signal));
+    }
+
+    pub(super) fn recorded(&mut self, moment: &Moment<'_>, audit: &Audit, tally: &mut Tally) {
+        let Some(code) = audit.code else { return };
+        self.seat(moment.seat).recorded.insert(audit.signal.clone());
+        if audit.call.contains('.') {
+            tally.refuse(audit.gate);
+        }
+        let kind = moment.env.registry.named(&audit.call).map(|(_, _, spec)| spec.kind);
+        let is_look = matches!(kind, Some(ToolKind::Read | ToolKind::Resolve));
+        self.demand(6, audit.gate != "workflow" || !is_look, || {
+            format!("the workflow refuses the read `{}`: {code}, {}", audit.call, audit.detail)
+        });
+        let leaks = audit.detail.contains(SECRET_VALUE);
+        self.demand(2, !leaks, || format!("a secret is recorded: {}", audit.detail));
+    }
+}
+
+/// Every text of what a model is told.
+fn texts(situation: &Situation) -> impl Iterator<Item = &String> {
+    let Situation { question, unverified, targets, known, exchanges, .. } = situation;
+    let exchanged = exchanges.iter().flat_map(|one| [&one.call, &one.args, &one.result].into_iter().chain(&one.target));
+    std::iter::once(question).chain(unverified).chain(targets).chain(known).chain(exchanged)
+}
