@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use anyhow::Context;
-use countersign_core::answer::Claims;
+use countersign_core::answer::{Claims, Errors};
 use countersign_core::command::Tables;
 use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::mind::Minds;
@@ -23,6 +23,7 @@ use crate::telemetry;
 
 /// The built-in declarations: part of the program, so that it runs from anywhere.
 const TOOLS: [(&str, &str); 1] = [("config/tools/host.toml", include_str!("../../config/tools/host.toml"))];
+const ERRORS: (&str, &str) = ("config/errors.toml", include_str!("../../config/errors.toml"));
 const CLAIMS: (&str, &str) = ("config/claims.toml", include_str!("../../config/claims.toml"));
 const INTENTS: (&str, &str) = ("config/intents.toml", include_str!("../../config/intents.toml"));
 
@@ -101,6 +102,7 @@ impl Setup {
             ledger: RwLock::default(),
             minds: Minds { fast: self.config.model.fast.clone(), smart: self.config.model.smart.clone() },
             claims: Claims::load(CLAIMS.1).unwrap_or_else(|problem| panic!("invariant: {}: {problem}", CLAIMS.0)),
+            errors: Errors::load(ERRORS.1).unwrap_or_else(|problem| panic!("invariant: {}: {problem}", ERRORS.0)),
         }
     }
 }

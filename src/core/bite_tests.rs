@@ -184,6 +184,7 @@ fn post_refused_by(world: &mut World, post: Outgoing, carrying: Option<&PlanId>)
     let state = &world.state;
     let ctx = Ctx {
         spent: None,
+        effects: &[],
         env: world.env(),
         now,
         signal: &asked,
@@ -380,6 +381,7 @@ fn what_is_refused_is_recorded_first() -> Held {
                     | Effect::Keep(_)
                     | Effect::Remember { .. }
                     | Effect::Wake { .. }
+                    | Effect::GiveUp { .. }
                     | Effect::Finish { .. } => {}
                 }
             }

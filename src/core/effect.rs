@@ -39,6 +39,11 @@ pub enum Input {
     },
     /// The time of a request is over.
     Deadline(SignalId),
+    /// A signal that is heard while another is worked on ([`crate::thread::is_heard_at_once`]): it is answered by itself, and
+    /// what is worked on goes on. `Halt` follows it.
+    Aside(Box<Signal>),
+    /// What is worked on ends, where somebody has asked for that who may.
+    Halt(SignalId),
     /// A turn of a model, or a rule that asked one, is over and has used this. Said also where its request has ended: it was
     /// used all the same.
     Used {
@@ -120,6 +125,14 @@ pub enum Effect {
         key: (ThreadKey, String, String),
         /// The route.
         route: Route,
+    },
+    /// Nobody waits for these any longer: readings that were begun, and where it says so the question to a model. Their
+    /// places are free for others. A change is never among them.
+    GiveUp {
+        /// The readings.
+        calls: Vec<CallId>,
+        /// Whether a model is asked. What that may have used is counted in the same step.
+        asks: bool,
     },
     /// Come back with [`Input::Deadline`] at this time, unless the request has ended.
     Wake {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::answer::Claims;
+use crate::answer::{Claims, Errors};
 use crate::command::Tables;
 use crate::ledger::Ledger;
 use crate::mind::Minds;
@@ -54,6 +54,8 @@ pub struct Env<'a> {
     pub minds: &'a Minds,
     /// What words claim something about the world.
     pub claims: &'a Claims,
+    /// What tools say when something does not work, and what it means.
+    pub errors: &'a Errors,
 }
 
 /// Limits that the configuration may set. The defaults are those of REQUIREMENTS.md section 2, C-13.

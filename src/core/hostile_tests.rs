@@ -357,6 +357,7 @@ impl Siege {
                 | Effect::Keep(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Finish { .. } => {}
             }
         }

@@ -119,16 +119,17 @@ impl fmt::Display for Allowance {
     }
 }
 
-/// Whether it decides a plan, takes something back or has a change looked at: pressed at a card, or typed with a full id. Decisions are held to the person's own
-/// limit alone, so that a noisy room keeps no approver from saying yes or no.
+/// Whether it decides a plan, takes something back, has a change looked at or what is worked on stopped: pressed at a card, or
+/// typed with a full id. Decisions are held to the person's own limit alone, so that a noisy room keeps no approver from saying
+/// yes or no.
 pub fn is_decision(payload: &Payload) -> bool {
     match payload {
         Payload::Decision { .. } => true,
         Payload::Text { text } => {
-            let verb = hear(text).lower;
-            let verb = verb.split(' ').next().unwrap_or_default();
+            let said = hear(text).lower;
+            let verb = said.split(' ').next().unwrap_or_default();
             let decides = ["approve", "countersign", "deny", "reject", "cancel", "revoke"].contains(&verb);
-            verb == "verify" || (decides && payload.named_plan().is_some())
+            verb == "verify" || said == "stop" || (decides && payload.named_plan().is_some())
         }
         Payload::Choice { .. }
         | Payload::Due { .. }
@@ -156,6 +157,8 @@ mod tests {
             ("deny 0123456789abcdef0123456789abcdef: not now", true),
             ("verify", true),
             ("revoke", false),
+            ("please stop", true),
+            ("stop nginx", false),
         ];
         for (text, expected) in table {
             assert_eq!(is_decision(&Payload::Text { text: text.to_owned() }), expected, "{text}");

@@ -5,8 +5,8 @@ use crate::effect::{Effect, Input};
 use crate::env::Env;
 use crate::signal::Now;
 use crate::thread::{
-    ThreadState, Turn, interrupted, on_answer, on_deadline, on_filed, on_held, on_lost, on_overtaken, on_thought,
-    on_used, perceive,
+    ThreadState, Turn, interrupted, on_answer, on_aside, on_deadline, on_filed, on_halt, on_held, on_lost,
+    on_overtaken, on_thought, on_used, perceive,
 };
 
 /// Moves one thread by one input. Pure: what it decides follows from its arguments alone.
@@ -23,6 +23,8 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         | Input::Thought { .. }
         | Input::Used { .. }
         | Input::Filed(_)
+        | Input::Aside(_)
+        | Input::Halt(_)
         | Input::Deadline(_) => turn.state.desk.begin_step(),
     }
     match input {
@@ -37,6 +39,8 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         Input::Used { signal, by, usage } => on_used(&mut turn, &signal, by, usage),
         Input::Overtaken(signal) => on_overtaken(&mut turn, *signal),
         Input::Deadline(signal) => on_deadline(&mut turn, &signal),
+        Input::Aside(signal) => on_aside(&mut turn, *signal),
+        Input::Halt(signal) => on_halt(&mut turn, &signal),
     }
     (turn.state, turn.effects)
 }

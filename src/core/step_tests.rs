@@ -201,6 +201,7 @@ fn a_refusal_is_recorded_before_it_is_said() {
             | Effect::Keep(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
+            | Effect::GiveUp { .. }
             | Effect::Finish { .. } => None,
         })
         .collect();

@@ -134,10 +134,11 @@ impl Engine {
         let handle = self.thread(&signal.thread);
         // One at a time in a thread, so that the order of the inbox is the order of the queue.
         let _in_order = handle.entrance.lock().await;
-        let Ok(slot) = handle.queue.try_reserve() else {
+        let at_once = self.world.is_heard_at_once(&signal);
+        let Ok(slot) = handle.lane(at_once).try_reserve() else {
             return Ok(Admission::Busy);
         };
-        if handle.is_full() {
+        if handle.is_full() && !at_once {
             return Ok(Admission::Busy);
         }
         signal.id = SignalId::new(fresh_id());
@@ -206,9 +207,10 @@ impl Engine {
             for left in unfinished {
                 let handle = engine.thread(&left.signal.thread);
                 handle.one_accepted();
+                let lane = handle.lane(engine.world.is_heard_at_once(&left.signal)).clone();
                 let job = Job { signal: left.signal, recovered: true };
                 tokio::select! {
-                    sent = handle.queue.send(job) => if sent.is_err() { return },
+                    sent = lane.send(job) => if sent.is_err() { return },
                     () = engine.stopping.cancelled() => return,
                 }
             }

@@ -12,9 +12,10 @@ use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::mind::{Ask, Unheard};
 use countersign_core::port::{Block, Outgoing};
 use countersign_core::secrets::Mask;
-use countersign_core::signal::{Now, Payload, Signal, SignalId};
+use countersign_core::signal::{CallId, Now, Payload, Signal, SignalId};
 use countersign_core::tool::ToolKind;
 use futures::FutureExt;
+use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use super::outbox::Post;
@@ -62,6 +63,7 @@ impl Worker {
         let mut storing = Storing::default();
         let (mut calls, mut asks) = (Vec::new(), Vec::new());
         let (mut plans_filed, mut progress) = (0, None);
+        let mut given_up = None;
         let from_before = self.unwritten.len();
         for effect in effects {
             match effect {
@@ -87,6 +89,7 @@ impl Worker {
                 Effect::Redraw { plan, message } => storing.redraws.push(Redraw { plan, body: body(&message) }),
                 Effect::Count(count) => telemetry::count(count.name, &count.labels),
                 Effect::Remember { key, route } => self.engine.world.remember(key, route),
+                Effect::GiveUp { calls, asks } => given_up = Some((calls, asks)),
                 Effect::Wake { at, signal } => self.deadline = Some((self.engine.clock.instant(at), signal)),
             }
         }
@@ -97,6 +100,9 @@ impl Worker {
                 return None;
             }
             Stored::Conflict(input) => return Some(*input),
+        }
+        if let Some((calls, asks)) = given_up {
+            self.drop_what_waits(&calls, asks);
         }
         self.count_made(&calls, plans_filed, now);
         if !storing.uses.is_empty() {
@@ -238,6 +244,16 @@ impl Worker {
         }
     }
 
+    /// Nobody waits for these any longer: their places are free at once, and what still comes of them is dropped.
+    fn drop_what_waits(&mut self, calls: &[CallId], asks: bool) {
+        for call in calls.iter().filter_map(|call| self.under_way.remove(call)) {
+            call.abort();
+        }
+        if asks {
+            self.thoughts = JoinSet::new();
+        }
+    }
+
     fn think(&mut self, ask: Cleared<Ask>) {
         let (Some(signal), mind) = (self.current.clone(), self.engine.mind.clone()) else { return };
         let n = ask.get().n;
@@ -255,7 +271,8 @@ impl Worker {
     fn call(&mut self, call: Cleared<ToolCall>) {
         let (tools, at_once) = (Arc::clone(&self.engine.tools), Arc::clone(&self.calls_at_once));
         let span = tracing::debug_span!("act", call = %call.get().name());
-        self.calls.spawn(
+        let id = call.get().id.clone();
+        let handle = self.calls.spawn(
             async move {
                 // Never closed: the worker that owns it outlives its calls.
                 let _place = at_once.acquire().await;
@@ -266,6 +283,7 @@ impl Worker {
             }
             .instrument(span),
         );
+        self.under_way.insert(id, handle);
     }
 }
 

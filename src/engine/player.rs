@@ -31,17 +31,23 @@ impl Player {
             Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) => {
                 self.accept(signal, now).await?;
             }
+            Input::Aside(signal) => {
+                self.worker.engine.store.accept(signal).await.context("failed to store a signal")?;
+                self.worker.set_aside((**signal).clone());
+            }
             Input::Filed(filed) => self.keep(filed, now.wall).await?,
             Input::Answer { .. }
             | Input::Thought { .. }
             | Input::Used { .. }
             | Input::Deadline(_)
+            | Input::Halt(_)
             | Input::Lost { .. }
             | Input::Held { .. }
             | Input::Overtaken(_) => {}
         }
         // What the store answers to a conflict stands in the recording as its next line.
         let _recorded = self.worker.step_at(input, now).await;
+        self.worker.take_up_again();
         Ok(())
     }
 

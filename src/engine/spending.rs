@@ -89,12 +89,13 @@ impl Worker {
     /// What those have used today who pay for what this input is about.
     pub(super) fn spent(&self, input: &Input, now: Now) -> Option<Spent> {
         let signal = match input {
-            Input::Used { signal, .. } | Input::Thought { signal, .. } => Some(&**signal),
+            Input::Used { signal, .. } | Input::Thought { signal, .. } | Input::Aside(signal) => Some(&**signal),
             Input::Signal(_)
             | Input::Again(_)
             | Input::Interrupted(_)
             | Input::Answer { .. }
             | Input::Deadline(_)
+            | Input::Halt(_)
             | Input::Filed(_)
             | Input::Lost { .. }
             | Input::Held { .. }

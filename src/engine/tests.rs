@@ -30,6 +30,7 @@ mod fairness;
 mod ledger;
 mod shown;
 mod stage;
+mod stopped;
 mod suggested;
 mod supervised;
 mod touched;
@@ -260,6 +261,7 @@ pub(super) fn world() -> World {
         rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
         minds: countersign_core::mind::Minds::default(),
         claims: countersign_core::answer::Claims::default(),
+        errors: countersign_core::answer::Errors::default(),
         ledger: RwLock::default(),
     }
 }

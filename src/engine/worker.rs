@@ -1,6 +1,7 @@
 //! One thread's worker: takes its signals in order, one request at a time, and feeds answers and deadlines into `step`.
 //! Threads run beside each other and share nothing but the store and the tool servers.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use countersign_core::signal::{CallId, Now, Signal, SignalId, ThreadKey};
 use countersign_core::thread::{TTL_MS, ThreadState};
 use futures::FutureExt;
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -28,24 +29,36 @@ use crate::store::Store;
 /// The most tool calls of one thread at a time (LOOP-03).
 const CALLS_AT_ONCE: usize = 4;
 
+/// How many signals may wait that a thread hears also while it works.
+const AT_ONCE_MAX: usize = 4;
+
 /// The way into a thread's queue.
 #[derive(Clone)]
 pub(super) struct Handle {
     pub queue: mpsc::Sender<Job>,
+    /// For what is heard also while something is worked on, whatever waits.
+    pub at_once: mpsc::Sender<Job>,
     pub entrance: Arc<tokio::sync::Mutex<()>>,
     /// How many signals were accepted here and are not answered yet: in the queue, at work, or on their way out.
     open: Arc<AtomicUsize>,
 }
 
 impl Handle {
-    pub(super) fn new(queue_max: usize) -> (Self, mpsc::Receiver<Job>) {
-        let (queue, jobs) = mpsc::channel(queue_max);
-        (Self { queue, entrance: Arc::default(), open: Arc::default() }, jobs)
+    pub(super) fn new(queue_max: usize) -> (Self, Jobs) {
+        let (queue, in_order) = mpsc::channel(queue_max);
+        let (at_once, aside) = mpsc::channel(AT_ONCE_MAX);
+        let jobs = Jobs { in_order, aside };
+        (Self { queue, at_once, entrance: Arc::default(), open: Arc::default() }, jobs)
     }
 
     /// Whether so many are accepted and unanswered that no more should come in: the way out is bounded like the way in.
     pub(super) fn is_full(&self) -> bool {
         self.open.load(Ordering::Relaxed) >= self.queue.max_capacity().saturating_mul(2)
+    }
+
+    /// Where a signal waits for its thread.
+    pub(super) const fn lane(&self, at_once: bool) -> &mpsc::Sender<Job> {
+        if at_once { &self.at_once } else { &self.queue }
     }
 
     pub(super) fn one_accepted(&self) {
@@ -56,6 +69,20 @@ impl Handle {
         let less = |open: usize| Some(open.saturating_sub(1));
         let _always_some = self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
+}
+
+/// What comes out of a thread's queue.
+pub(super) struct Jobs {
+    in_order: mpsc::Receiver<Job>,
+    aside: mpsc::Receiver<Job>,
+}
+
+/// What is worked on, while something else is heard.
+struct SetAside {
+    current: Option<Signal>,
+    deadline: Option<(Instant, SignalId)>,
+    is_touched: bool,
+    span: tracing::Span,
 }
 
 /// A signal to work on.
@@ -71,18 +98,22 @@ pub(super) struct Worker {
     pub(super) key: ThreadKey,
     /// The engine's, in this thread's name.
     pub(super) store: Store,
-    jobs: mpsc::Receiver<Job>,
+    jobs: Jobs,
     /// What was taken out of the queue and waits for a turn.
     next: Next,
     /// The turn of what is worked on.
     at_work: Turn,
     pub(super) state: ThreadState,
     pub(super) calls: JoinSet<(CallId, Envelope)>,
+    /// By which a call under way can be given up.
+    pub(super) under_way: BTreeMap<CallId, AbortHandle>,
     pub(super) calls_at_once: Arc<Semaphore>,
     /// The models that were asked and have not answered: for which signal, which question of it, and what was said.
     pub(super) thoughts: JoinSet<(Signal, u32, Result<Thought, Unheard>)>,
     /// The request being worked on, and when its time is over.
     pub(super) current: Option<Signal>,
+    /// What is worked on, while something else is heard.
+    set_aside: Option<SetAside>,
     pub(super) deadline: Option<(Instant, SignalId)>,
     /// Whether the thread has heard what the store holds of its plans.
     pub(super) loaded: bool,
@@ -101,7 +132,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(engine: Arc<Engine>, key: ThreadKey, jobs: mpsc::Receiver<Job>) -> Self {
+    pub(super) fn new(engine: Arc<Engine>, key: ThreadKey, jobs: Jobs) -> Self {
         Self {
             store: engine.store.of(&key),
             engine,
@@ -111,9 +142,11 @@ impl Worker {
             at_work: None,
             state: ThreadState::default(),
             calls: JoinSet::new(),
+            under_way: BTreeMap::new(),
             calls_at_once: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
             thoughts: JoinSet::new(),
             current: None,
+            set_aside: None,
             deadline: None,
             loaded: false,
             unread: Pause::none(),
@@ -162,13 +195,16 @@ impl Worker {
                 self.at_work = turn;
                 self.begin(job).await;
             }
-            job = self.jobs.recv(), if !busy && self.next.is_none() && !stopping.is_cancelled() => match job {
+            job = self.jobs.in_order.recv(), if !busy && self.next.is_none() && !stopping.is_cancelled() => match job {
                 Some(job) if takes_turns(&job.signal.payload) => {
                     self.next.wait(job, self.engine.world.rates.at_work());
                 }
                 Some(job) => self.begin(job).await,
                 None => return ControlFlow::Break(()),
             },
+            Some(job) = self.jobs.aside.recv(), if (busy || self.next.is_none()) && !stopping.is_cancelled() => {
+                self.hear_aside(job).await;
+            }
             () = stopping.cancelled(), if !busy => return ControlFlow::Break(()),
             () = until(due), if !busy => self.look_after_plans().await,
             // The next turn reads them.
@@ -186,9 +222,48 @@ impl Worker {
         tracing::error!(parent: &self.span, "a thread panicked; it starts anew");
         self.forget_everything();
         self.load().await;
-        if let Some(signal) = self.current.clone() {
-            self.step(Input::Interrupted(Box::new(signal))).await;
+        loop {
+            if let Some(signal) = self.current.clone() {
+                self.step(Input::Interrupted(Box::new(signal))).await;
+            }
+            if !self.take_up_again() {
+                return;
+            }
         }
+    }
+
+    /// Hears something while something else is worked on, which then ends where that was asked for.
+    async fn hear_aside(&mut self, job: Job) {
+        let Some(at_work) = self.current.as_ref().map(|signal| signal.id.clone()) else {
+            return self.begin(job).await;
+        };
+        self.set_aside(job.signal.clone());
+        self.step(Input::Aside(Box::new(job.signal))).await;
+        self.take_up_again();
+        if !self.state.is_busy() {
+            // It could not be stored, and the thread's memory is gone with it.
+            return self.give_up();
+        }
+        self.step(Input::Halt(at_work)).await;
+    }
+
+    /// From here on this is worked on.
+    pub(super) fn set_aside(&mut self, signal: Signal) {
+        let span = tracing::info_span!("signal", id = %signal.id, platform = %signal.thread.platform);
+        self.set_aside = Some(SetAside {
+            current: self.current.replace(signal),
+            deadline: self.deadline.take(),
+            is_touched: std::mem::take(&mut self.is_touched),
+            span: std::mem::replace(&mut self.span, span),
+        });
+    }
+
+    /// From here on that is worked on again which was set aside, if something was.
+    pub(super) fn take_up_again(&mut self) -> bool {
+        let Some(before) = self.set_aside.take() else { return false };
+        (self.current, self.deadline) = (before.current, before.deadline);
+        (self.is_touched, self.span) = (before.is_touched, before.span);
+        true
     }
 
     pub(super) async fn begin(&mut self, job: Job) {
@@ -223,7 +298,10 @@ impl Worker {
 
     async fn on_call_ended(&mut self, answered: Result<(CallId, Envelope), tokio::task::JoinError>) {
         match answered {
-            Ok((call, envelope)) => self.step(Input::Answer { call, envelope: Box::new(envelope) }).await,
+            Ok((call, envelope)) => {
+                self.under_way.remove(&call);
+                self.step(Input::Answer { call, envelope: Box::new(envelope) }).await;
+            }
             // The call's task itself broke; the request then ends by its deadline.
             Err(error) if error.is_cancelled() => {}
             Err(error) => tracing::error!(%error, "a tool call broke"),
@@ -283,12 +361,13 @@ impl Worker {
         self.state = ThreadState::default();
         self.loaded = false;
         self.calls.abort_all();
+        self.under_way.clear();
         self.thoughts.abort_all();
         self.deadline = None;
     }
 
     pub(super) fn has_no_jobs(&self) -> bool {
-        self.jobs.is_empty() && self.next.is_none()
+        self.jobs.in_order.is_empty() && self.jobs.aside.is_empty() && self.next.is_none()
     }
 
     /// Takes the thread out of the engine's list, unless somebody is just about to send it something.

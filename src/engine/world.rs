@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use countersign_core::answer::Claims;
+use countersign_core::answer::{Claims, Errors};
 use countersign_core::command::Tables;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, PlatformStatus, SpokeStatus, Vault};
@@ -15,7 +15,7 @@ use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Signal, ThreadKey};
 use countersign_core::step;
-use countersign_core::thread::ThreadState;
+use countersign_core::thread::{ThreadState, is_heard_at_once};
 use countersign_core::tool::Registry;
 use countersign_core::usage::{Budgets, Spent};
 
@@ -56,6 +56,8 @@ pub struct World {
     pub minds: Minds,
     /// What words claim something about the world.
     pub claims: Claims,
+    /// What tools say when something does not work.
+    pub errors: Errors,
 }
 
 /// What a step is about, as far as the shell knows it.
@@ -98,6 +100,11 @@ impl World {
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
         step(Env { spent: about.spent, ..self.env(&exact, &lent) }, state, input, now)
+    }
+
+    /// Whether a thread hears this also while it works on something else.
+    pub(super) fn is_heard_at_once(&self, signal: &Signal) -> bool {
+        is_heard_at_once(signal, &self.intents)
     }
 
     /// Shows it as a step would see it, with nobody asking.
@@ -148,6 +155,7 @@ impl World {
             allowances: &lent.allowances,
             minds: &self.minds,
             claims: &self.claims,
+            errors: &self.errors,
         }
     }
 }

@@ -62,6 +62,6 @@ fn decided(effect: &Effect) -> Option<(&'static str, Value)> {
         }
         Effect::Progress(message) => ("progress", json!({ "message": message.get() })),
         Effect::Redraw { plan, message } => ("redraw", json!({ "plan": plan, "message": message.get() })),
-        Effect::Count(_) | Effect::Remember { .. } | Effect::Wake { .. } => return None,
+        Effect::Count(_) | Effect::Remember { .. } | Effect::Wake { .. } | Effect::GiveUp { .. } => return None,
     })
 }

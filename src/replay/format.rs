@@ -132,6 +132,10 @@ pub enum Told {
     },
     /// The time of a request was over.
     Deadline(SignalId),
+    /// A signal that was heard while another was worked on.
+    Aside(Box<Signal>),
+    /// What was worked on was to end, where somebody had asked for that.
+    Halt(SignalId),
     /// What the store held of the thread's plans.
     Filed(Vec<StoredPlan>),
     /// Somebody else had changed a row of the ledger.
@@ -213,6 +217,8 @@ fn told(input: &Input) -> Told {
         Input::Used { signal, by, usage } => Told::Used { signal: signal.clone(), by: *by, usage: *usage },
         Input::Thought { signal, n, heard } => Told::Thought { signal: signal.clone(), n: *n, heard: heard.clone() },
         Input::Deadline(signal) => Told::Deadline(signal.clone()),
+        Input::Aside(signal) => Told::Aside(signal.clone()),
+        Input::Halt(signal) => Told::Halt(signal.clone()),
         Input::Filed(filed) => Told::Filed(filed.iter().map(StoredPlan::from).collect()),
         Input::Lost { signal, filed } => Told::Lost { signal: signal.clone(), filed: (&**filed).into() },
         Input::Held { signal, filed, by } => {
@@ -233,6 +239,8 @@ fn input(told: Told) -> Result<Option<Input>, String> {
         Told::Used { signal, by, usage } => Input::Used { signal, by, usage },
         Told::Thought { signal, n, heard } => Input::Thought { signal, n, heard },
         Told::Deadline(signal) => Input::Deadline(signal),
+        Told::Aside(signal) => Input::Aside(signal),
+        Told::Halt(signal) => Input::Halt(signal),
         Told::Filed(stored) => Input::Filed(stored.into_iter().map(filed).collect::<Result<_, _>>()?),
         Told::Lost { signal, filed: stored } => Input::Lost { signal, filed: Box::new(filed(stored)?) },
         Told::Held { signal, filed: stored, by } => Input::Held { signal, filed: Box::new(filed(stored)?), by },

@@ -87,6 +87,7 @@ pub const METRICS: &[Metric] = &[
     counter("auto_recovery_success_total", &["error_code", "tool"], "Such refusals that were recovered from."),
     counter("stray_answers_total", &[], "Tool answers that nobody waited for any more."),
     counter("tool_calls_total", &["tool", "action", "ok"], "Tool calls that were made."),
+    counter("failures_total", &["tool", "rule"], "Calls that did not work, by what is known of such failures."),
     counter("deliveries_total", &["platform", "outcome"], "Messages handed to a platform, by what became of them."),
     counter("adapter_restarts_total", &["platform"], "Platforms that broke and were started again."),
     counter("progress_total", &["outcome"], "Lines of live progress, by what became of them."),

@@ -140,6 +140,7 @@ fn world(rates: &str) -> World {
         rates: Rates::new(&rates, Box::new(Everybody)),
         minds: countersign_core::mind::Minds::default(),
         claims: countersign_core::answer::Claims::default(),
+        errors: countersign_core::answer::Errors::default(),
     }
 }
 

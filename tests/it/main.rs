@@ -26,3 +26,5 @@ mod startup;
 mod store;
 mod support;
 mod tidy;
+#[cfg(feature = "full")]
+mod trouble;

@@ -218,7 +218,7 @@ fn gates_of_plans() -> Vec<String> {
 #[test]
 fn every_gate_of_plans_is_explained() {
     let gates = gates_of_plans();
-    assert_eq!(gates, ["carry", "decision", "grant", "in_flight", "ledger", "link", "plan", "rate", "spoke"]);
+    assert_eq!(gates, ["carry", "decision", "grant", "in_flight", "ledger", "link", "plan", "rate", "spoke", "stop"]);
     let missing: Vec<_> = gates.iter().filter(|gate| !README.contains(&format!("\n| `{gate}` | "))).collect();
     assert!(missing.is_empty(), "the README does not say who refuses as {missing:?}");
 }

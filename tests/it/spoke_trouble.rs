@@ -59,7 +59,7 @@ fn a_server_that_hangs_is_given_up_at_the_calls_own_limit() {
     send(spoke, Signal::SIGSTOP);
     let late = bot.ask("memory");
     assert_eq!(late.mark(), "failed");
-    assert!(late.text().contains("(TIMEOUT)"), "{}", late.text());
+    assert!(late.text().contains("(TIMEOUT, `"), "{}", late.text());
     let next = bot.ask("memory").text();
     assert!(next.contains("of memory ("), "{next}");
     let new = bot.spoke();

@@ -1,6 +1,7 @@
 //! The diagnostic form: what did not happen, why, and what to do (FMT-03). One form for every tool and every gate. The mark
-//! (refused or failed) is the message's own and is not drawn here.
+//! (refused or failed) is the message's own and is not drawn here. What is known of a failure is in `errors.rs`.
 
+use super::Rule;
 use super::clean::{self, as_sentence, ended};
 use crate::envelope::{Details, Failure};
 use crate::port::Block;
@@ -24,6 +25,34 @@ pub fn failure(failure: &Failure, gate: Option<&str>, mask: &Mask) -> Vec<Block>
     }
     blocks.extend(suggestions(&failure.details, mask));
     blocks
+}
+
+/// The most characters of a known failure's own words: enough to know it by. All of them are in the audit.
+const RAW_CHARS_MAX: usize = 400;
+
+/// Shows a failure that is known, in three short parts: what happened, why, and what to do; then its own words (ERR-02,
+/// C-33). `what` is the call and what it was made on. What the tool itself says to do comes first: it knows more.
+pub(crate) fn explained(failure: &Failure, rule: &Rule, what: &str, mask: &Mask) -> Vec<Block> {
+    let what_to_do = match &failure.details.recovery_hint {
+        Some(hint) => ended(&clean::line(mask, hint, LINE_CHARS_MAX)),
+        None => rule.what_to_do.clone(),
+    };
+    let what = clean::line(mask, what, LINE_CHARS_MAX);
+    let parts = [
+        format!("What happened: {what} did not work."),
+        format!("({}, `{}`)", failure.code, rule.name),
+        format!("Why: {}", rule.why),
+        format!("What to do: {what_to_do}"),
+    ];
+    let mut blocks = vec![Block::Text { text: parts.join("\n") }];
+    blocks.extend(suggestions(&failure.details, mask));
+    blocks.push(Block::Code { text: clean::prose(mask, failure.message.trim(), RAW_CHARS_MAX) });
+    blocks
+}
+
+/// What a program's own words mean that ran and did not work: shown below them.
+pub(crate) fn meaning(rule: &Rule) -> Block {
+    Block::Text { text: format!("Why (`{}`): {}\nWhat to do: {}", rule.name, rule.why, rule.what_to_do) }
 }
 
 fn sentences(failure: &Failure, gate: Option<&str>, mask: &Mask) -> Vec<String> {

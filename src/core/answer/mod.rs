@@ -4,6 +4,7 @@
 
 mod claims;
 mod clean;
+mod errors;
 mod failure;
 mod path;
 mod plain;
@@ -19,7 +20,9 @@ use crate::tool::{ActionSpec, FactSpec};
 
 pub use claims::Claims;
 pub(crate) use claims::{Evidence, Unfounded};
+pub use errors::{Errors, Rule};
 pub use failure::failure;
+pub(crate) use failure::{explained, meaning};
 pub(crate) use plain::plain;
 pub use show::{ROWS_MAX, show};
 pub use template::Template;
@@ -49,6 +52,18 @@ const PROSE_CHARS_MAX: usize = 3_000;
 /// What a model wrote, made fit to be shown.
 pub(crate) fn prose(untrusted: &str, mask: &Mask) -> String {
     clean::prose(mask, untrusted, PROSE_CHARS_MAX)
+}
+
+/// The most characters of an answer as it came: what tells a machine's words from ours, and not all of them.
+const RAW_CHARS_MAX: usize = 1_200;
+
+/// What a tool answered as it came, made fit to be shown.
+pub(crate) fn raw(envelope: &Envelope, mask: &Mask) -> String {
+    let text = match &envelope.error {
+        Some(failure) => format!("{}: {}", failure.code, failure.message),
+        None => format!("{:#}", mask.mask_json(&envelope.data)),
+    };
+    clean::prose(mask, &text, RAW_CHARS_MAX)
 }
 
 /// A template over data of our own and arguments, whole or not at all. Not masked: it becomes part of a plan, which is

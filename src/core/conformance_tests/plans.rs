@@ -119,6 +119,7 @@ fn ac_11_an_argument_that_changed_after_the_approval_is_refused() {
             desk: &desk,
             carrying: Some(&plan),
             spent: None,
+            effects: &[],
         };
         judge_call((&proposal, Origin::Rule), CallId::new("c"), &ctx)
             .0

@@ -2,6 +2,7 @@
 //! proposes the day's budgets of tokens and cost. A rule uses no tokens, so that no budget refuses one. Messages that come
 //! too fast are refused earlier, where signals are perceived.
 
+use crate::effect::Effect;
 use crate::envelope::{Code, Details};
 use crate::rate::{Allowance, Scope};
 use crate::usage::{NoBudget, Origin};
@@ -19,7 +20,7 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         return used_up;
     }
     if let Some(over) = over_limit(case, ctx) {
-        let message = format!("that was too fast: {over}; wait {} s and ask again", over.wait_s());
+        let message = format!("that was too fast: {over}; wait {} s and ask again", over.wait_s().max(1));
         return Verdict::refuse(Code::RateLimited, message);
     }
     match case.by {
@@ -58,5 +59,9 @@ fn over_limit<'a>(case: &CallCase<'_>, ctx: &Ctx<'a>) -> Option<&'a Allowance> {
         return None;
     }
     let scope = Scope::of_calls(case.kind)?;
-    ctx.env.allowances.iter().find(|one| one.scope == scope && one.left == 0)
+    // What is left was counted before this step, and calls of one step leave together.
+    let is_one =
+        |effect: &&Effect| matches!(effect, Effect::Call(call) if Scope::of_calls(call.get().kind) == Some(scope));
+    let made = u32::try_from(ctx.effects.iter().filter(is_one).count()).unwrap_or(u32::MAX);
+    ctx.env.allowances.iter().find(|one| one.scope == scope && one.left <= made)
 }

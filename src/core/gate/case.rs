@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::approval::{Desk, Filed, PlanId, PlanState};
+use crate::effect::Effect;
 use crate::env::Env;
 use crate::port::Asker;
 use crate::port::Source;
@@ -34,6 +35,8 @@ pub struct Ctx<'a> {
     pub budget: &'a Budget,
     /// What was used today by those who pay for it, this step included; none where nobody can say.
     pub spent: Option<&'a Spent>,
+    /// What this step does so far.
+    pub effects: &'a [Effect],
     /// The thread's plans.
     pub desk: &'a Desk,
     /// The plan that the request carries out or verifies, where it does: then it acts for the plan's requester, and the

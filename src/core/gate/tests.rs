@@ -337,6 +337,7 @@ fn judge(world: &mut World, post: Outgoing, readings: &[Source]) -> Result<(), (
     let (asked, budget, now) = (signal("s", "ann", "x"), Budget::default(), world.now());
     let ctx = Ctx {
         spent: None,
+        effects: &[],
         env: world.env(),
         now,
         signal: &asked,

@@ -39,6 +39,8 @@ pub enum OwnCommand {
     Limits,
     /// Which gates the last action passed, and which stopped it.
     Why,
+    /// What the calls of the last answer came back with.
+    Sources,
     /// What it knows about something that was named.
     About,
     /// Forget everything.
@@ -55,6 +57,8 @@ pub enum OwnCommand {
     Cancel,
     /// Look again at what was changed and is not verified.
     Verify,
+    /// End what is worked on in this thread.
+    Stop,
     /// What was used of the day's budgets, and what is left.
     Budget,
     /// Allow beforehand what a plan does.
@@ -70,13 +74,21 @@ impl OwnCommand {
     /// guess.
     pub(super) const fn decides(self) -> bool {
         match self {
-            Self::Approve | Self::Deny | Self::Cancel | Self::Link | Self::Unlink | Self::Grant | Self::Revoke => true,
+            Self::Approve
+            | Self::Deny
+            | Self::Cancel
+            | Self::Stop
+            | Self::Link
+            | Self::Unlink
+            | Self::Grant
+            | Self::Revoke => true,
             Self::Help
             | Self::Status
             | Self::Who
             | Self::WhoCan
             | Self::Roles
             | Self::Why
+            | Self::Sources
             | Self::About
             | Self::Reset
             | Self::ResetKeep
@@ -261,6 +273,24 @@ impl Intents {
     /// The intent of this name.
     pub fn named(&self, name: &str) -> Option<&Intent> {
         self.all.iter().find(|intent| intent.name == name)
+    }
+
+    /// What these words lead to, where they may stand on a button: where they decide nothing.
+    pub fn offered(&self, words: &str) -> Option<&Intent> {
+        self.meant(words).filter(|intent| match &intent.does {
+            Does::Call { .. } | Does::Reply(_) => true,
+            Does::Own(own) => !own.decides(),
+        })
+    }
+
+    /// Whether these words ask for the end of what is worked on.
+    pub(crate) fn ask_to_stop(&self, words: &str) -> bool {
+        self.meant(words).is_some_and(|intent| intent.does == Does::Own(OwnCommand::Stop))
+    }
+
+    /// What these words mean by themselves, whatever was talked about.
+    fn meant(&self, words: &str) -> Option<&Intent> {
+        self.catch(&hear(words)).into_iter().next().map(|(intent, _)| intent)
     }
 
     /// Words that intents are written with.

@@ -43,6 +43,7 @@ pub(super) fn shown(effects: &[Effect], files: &Files, ledger: &mut Ledger, tall
             | Effect::Keep(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
+            | Effect::GiveUp { .. }
             | Effect::Think(_)
             | Effect::Finish { .. } => {}
         }
@@ -69,6 +70,7 @@ fn moves(effects: &[Effect]) -> impl Iterator<Item = (usize, &Move)> {
         | Effect::Keep(_)
         | Effect::Remember { .. }
         | Effect::Wake { .. }
+        | Effect::GiveUp { .. }
         | Effect::Finish { .. } => None,
     })
 }

@@ -237,6 +237,7 @@ impl<'a> Town<'a> {
                 | Effect::Count(_)
                 | Effect::Keep(_)
                 | Effect::Remember { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Wake { .. } => {}
             }
         }
@@ -268,6 +269,7 @@ impl<'a> Town<'a> {
                 | Effect::Spend(_)
                 | Effect::Count(_)
                 | Effect::Keep(_)
+                | Effect::GiveUp { .. }
                 | Effect::Remember { .. } => {}
             }
         }

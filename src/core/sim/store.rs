@@ -56,6 +56,7 @@ impl Files {
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Finish { .. } => Ok(()),
             };
             if let Err(why) = stored {

@@ -356,7 +356,8 @@ impl<'a> Town<'a> {
                     (seat.current, seat.deadline, seat.ask, seat.temper) = (None, None, None, None);
                     seat.before.clear();
                 }
-                Effect::Post { .. }
+                Effect::GiveUp { .. }
+                | Effect::Post { .. }
                 | Effect::Progress(_)
                 | Effect::Redraw { .. }
                 | Effect::File(_)

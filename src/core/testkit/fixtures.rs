@@ -266,6 +266,13 @@ patterns = ["verify"]
 own = "verify"
 
 [[intent]]
+name = "stop"
+about = "ends what is worked on"
+examples = ["stop"]
+patterns = ["stop"]
+own = "stop"
+
+[[intent]]
 name = "about"
 about = "what is known about a thing"
 examples = ["what do you know about nginx"]
@@ -330,6 +337,13 @@ about = "which gates the last question met"
 examples = ["why"]
 patterns = ["why"]
 own = "why"
+
+[[intent]]
+name = "sources"
+about = "what the last answer rests on"
+examples = ["sources"]
+patterns = ["sources"]
+own = "sources"
 
 [[intent]]
 name = "budget"

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
-use crate::answer::{self, Claims};
+use crate::answer::{self, Claims, Errors};
 use crate::command::Tables;
 use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
@@ -90,6 +90,8 @@ pub struct World {
     pub thoughts: VecDeque<Thought>,
     /// What words claim something.
     pub claims: Claims,
+    /// Which failures are known.
+    pub errors: Errors,
     /// The plans, as the store has them.
     pub files: Files,
     /// The stopwatch, in milliseconds.
@@ -132,6 +134,7 @@ impl World {
             minds: Minds::default(),
             thoughts: VecDeque::new(),
             claims: Claims::default(),
+            errors: Errors::default(),
             files: Files::default(),
             clock: 1_000,
             wall: 1_700_000_000_000,
@@ -271,6 +274,7 @@ impl World {
                 | Effect::Keep(_)
                 | Effect::Audit(_)
                 | Effect::Wake { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Finish { .. } => {
                     told.effects.push(format!("{effect:?}"));
                 }
@@ -335,6 +339,7 @@ impl World {
             allowances: &self.allowances,
             minds: &self.minds,
             claims: &self.claims,
+            errors: &self.errors,
         }
     }
 

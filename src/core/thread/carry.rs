@@ -16,6 +16,7 @@ use crate::tool::ToolKind;
 use crate::usage::Origin;
 
 use super::drift::drift;
+use super::outputs::Outputs;
 use super::request::{Driver, Request};
 use super::run::{Proposed, learn, propose, register, source_of};
 use super::state::Turn;
@@ -132,6 +133,14 @@ pub(super) fn verify(turn: &mut Turn<'_>, mut request: Request) {
     look_at(turn, request, filed.id(), None);
 }
 
+/// A request that a model drove is over: what it left unverified is looked at, where that may be done by now.
+pub(super) fn verify_after_all(turn: &mut Turn<'_>, request: Request) {
+    if turn.state.desk.holding().is_some_and(|filed| may_be_looked_at(turn, filed)) {
+        return verify(turn, request);
+    }
+    turn.finish(request, Ending::Answered);
+}
+
 /// Moves a plan whose time to be decided, or to be begun, is over. Returns it where it was moved.
 pub(super) fn expire(turn: &mut Turn<'_>, request: &Request, plan: &PlanId) -> Option<Filed> {
     let filed = turn.state.desk.get(plan)?;
@@ -173,6 +182,11 @@ pub(super) fn on_answer(
         Stage::Write => on_written(turn, request, envelope),
         Stage::Verify => on_read(turn, request, carrying.trouble.as_ref(), call, envelope),
     }
+}
+
+/// Whether what it does can still be stopped: nothing of the change is done yet.
+pub(super) const fn may_be_stopped(carrying: &Carrying) -> bool {
+    matches!(carrying.stage, Stage::Look)
 }
 
 /// The time of the request is over while a plan is under way.
@@ -261,13 +275,16 @@ fn on_look(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, envel
     self::call(turn, request, Carrying::at(Stage::Write), &write);
 }
 
-fn on_written(turn: &mut Turn<'_>, request: Request, envelope: &Envelope) {
+fn on_written(turn: &mut Turn<'_>, mut request: Request, envelope: &Envelope) {
     let Some(filed) = carried(turn, &request) else {
         return turn.finish(request, Ending::Answered);
     };
     let plan = filed.id().clone();
     // Whatever was known of it may be wrong from here on (KNO-13, C-08).
-    turn.state.knowledge.forget(&filed.frozen.plan().target);
+    let target = &filed.frozen.plan().target;
+    turn.state.knowledge.forget(target);
+    turn.state.outputs.forget(target);
+    request.outputs = Outputs::default();
     match &envelope.error {
         Some(failure) if failure.blocked => refused_by_spoke(turn, request, &plan, failure),
         Some(failure) if failure.details.outcome_unknown => unknown(turn, request, &plan),

@@ -21,7 +21,7 @@ use super::decision::was_decided_by;
 use super::request::{Driver, Request};
 use super::run::{Proposed, propose, register};
 use super::state::{AuditAbout, Turn};
-use super::{Entity, grants, say};
+use super::{Entity, grants, say, trouble};
 
 /// How many open plans a thread may have: more are nobody's careful decision any more.
 const OPEN_MAX: usize = 20;
@@ -136,16 +136,13 @@ fn find_out(turn: &mut Turn<'_>, mut request: Request, draft: Draft, look: &Prop
 /// Something was found out, or cannot be: then there is nothing to countersign.
 pub(super) fn on_answer(
     turn: &mut Turn<'_>,
-    mut request: Request,
+    request: Request,
     draft: Draft,
     call: Option<&ToolCall>,
     envelope: &Envelope,
 ) {
     if let Some(failure) = &envelope.error {
-        let gate = failure.blocked.then(|| turn.note_spoke_refusal(&mut request, failure));
-        let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
-        turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
-        return turn.finish(request, Ending::Answered);
+        return trouble::tell(turn, request, call, failure);
     }
     match draft.stage {
         Stage::Preview => freeze(turn, request, &draft, &envelope.data),

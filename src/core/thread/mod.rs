@@ -15,6 +15,7 @@ mod knowledge;
 mod limited;
 mod link;
 mod live;
+mod outputs;
 mod perceive;
 mod plans;
 mod prefetch;
@@ -25,6 +26,8 @@ mod run;
 mod say;
 mod spend;
 mod state;
+mod stop;
+mod trouble;
 mod waiting;
 
 pub use budget::Budget;
@@ -35,6 +38,7 @@ pub use knowledge::{Category, Fact, Knowledge};
 pub use prefetch::{BRIEF_CHARS_MAX, Mention, brief, mentions};
 pub use resolved::{ENTRIES_MAX, Explicit, Found, ResolvedContext, TTL_MS};
 pub use state::ThreadState;
+pub use stop::is_heard_at_once;
 
 pub(crate) use agent::on_thought;
 pub(crate) use perceive::{interrupted, perceive};
@@ -43,6 +47,7 @@ pub(crate) use request::Request;
 pub(crate) use run::{on_answer, on_deadline};
 pub(crate) use spend::on_used;
 pub(crate) use state::Turn;
+pub(crate) use stop::{on_aside, on_halt};
 
 #[cfg(any(test, feature = "testkit"))]
 mod probe;

@@ -14,7 +14,7 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, agent, carry, decision, draft, grants, limited, link, say, waiting};
+use super::{It, agent, carry, decision, draft, grants, limited, link, say, stop, waiting};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -98,14 +98,14 @@ fn ours(turn: &mut Turn<'_>, request: Request, then: impl FnOnce(&mut Turn<'_>, 
     }
 }
 
-fn drop_signal(turn: &mut Turn<'_>, signal: Signal) {
+pub(super) fn drop_signal(turn: &mut Turn<'_>, signal: Signal) {
     turn.count("depth_dropped_total", &[("platform", signal.thread.platform.as_str())]);
     let detail = format!("dropped at depth {}", signal.depth);
     turn.audit("dropped", &signal, AuditAbout { detail: &detail, ..AuditAbout::default() });
     turn.effects.push(Effect::Finish { signal: signal.id, ending: Ending::Dropped });
 }
 
-fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
+pub(super) fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
     let refusal = say::people::may_not_talk(turn, &request.signal);
     turn.count("gate_block_total", &[("gate", "actor"), ("code", refusal.code.as_str()), ("tool", "talk")]);
     let about = AuditAbout { call: "talk", detail: &refusal.message, refusal: Some(&refusal), ..AuditAbout::default() };
@@ -153,6 +153,7 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         Does::Own(OwnCommand::Link) => link::typed(turn, request, &route),
         Does::Own(OwnCommand::Unlink) => link::unlink(turn, request, &route),
         Does::Own(OwnCommand::Verify) => carry::verify(turn, request),
+        Does::Own(OwnCommand::Stop) => stop::asked(turn, request),
         Does::Own(OwnCommand::Grant) => grants::give(turn, request, &route),
         Does::Own(OwnCommand::Grants) => grants::list(turn, request),
         Does::Own(OwnCommand::Revoke) => grants::revoke(turn, request, &route),

@@ -42,6 +42,7 @@ pub(crate) fn judge_for_test(
             | Effect::Keep(_)
             | Effect::Remember { .. }
             | Effect::Wake { .. }
+            | Effect::GiveUp { .. }
             | Effect::Finish { .. } => None,
         })),
     }

@@ -6,11 +6,14 @@ use crate::approval::PlanId;
 use crate::gate::{Judged, ToolCall};
 use crate::port::{Claim, Source};
 use crate::signal::{CallId, Signal};
+use crate::tool::ToolKind;
+use crate::usage::Usage;
 
 use super::Budget;
 use super::agent::Agent;
 use super::carry::Carrying;
 use super::draft::Draft;
+use super::outputs::Outputs;
 use super::procedure::Procedure;
 
 /// What drives a request on from one answer to the next.
@@ -41,12 +44,18 @@ pub(crate) struct Request {
     pub waiting: BTreeMap<CallId, ToolCall>,
     /// The readings that succeeded.
     pub sources: Vec<Source>,
+    /// What its calls came back with, for `sources`.
+    pub outputs: Outputs,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
     pub driver: Option<Driver>,
     /// The plan that it carries out or verifies.
     pub carrying: Option<PlanId>,
+    /// What the question to a model uses that waits for its answer, as far as that is known beforehand.
+    pub asked: Option<Usage>,
+    /// Who has asked for its end, by name.
+    pub stopped_by: Option<String>,
     /// Whether its time is being measured: from its first call on.
     pub deadline_set: bool,
     /// Whether a gate has refused to have its progress shown.
@@ -66,9 +75,12 @@ impl Request {
             budget: Budget::default(),
             waiting: BTreeMap::new(),
             sources: Vec::new(),
+            outputs: Outputs::default(),
             judged: Vec::new(),
             driver: None,
             carrying: None,
+            asked: None,
+            stopped_by: None,
             deadline_set: false,
             is_progress_refused: false,
             next_call: 0,
@@ -80,6 +92,12 @@ impl Request {
     pub(crate) fn call_id(&mut self) -> CallId {
         self.next_call = self.next_call.saturating_add(1);
         CallId::new(format!("{}.{}", self.turn, self.next_call))
+    }
+
+    /// The readings that have not answered.
+    pub(crate) fn open_readings(&self) -> Vec<CallId> {
+        let reads = self.waiting.values().filter(|call| matches!(call.kind, ToolKind::Resolve | ToolKind::Read));
+        reads.map(|call| call.id.clone()).collect()
     }
 
     /// Whether a model thinks of what is next.

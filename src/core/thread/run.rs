@@ -17,14 +17,14 @@ use crate::usage::Origin;
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
 use super::request::{Driver, Request};
 use super::state::{AuditAbout, Resume, Turn};
-use super::{Budget, Category, Entity, Fact, agent, carry, draft, say};
+use super::{Budget, Category, Entity, Fact, agent, carry, draft, say, trouble};
 
 /// What became of a proposal.
 #[derive(Debug)]
 pub(crate) enum Proposed {
     /// It was cleared, and the call is under way under this id.
     Called(CallId),
-    /// It was asked in this request already and there was nothing (FM-11).
+    /// It was asked in this request already, and there was nothing (FM-11) or what a model asks for is known from it (KNO-10).
     Known(Box<Envelope>),
     /// It was refused; counted and recorded before this is returned (invariant 9).
     Refused(Box<Refusal>),
@@ -50,6 +50,11 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
         return Proposed::Refused(Box::new(refusal));
     };
     if let Some(known) = known_missing(turn, request, call.get()) {
+        return Proposed::Known(Box::new(known));
+    }
+    if by == Origin::Model
+        && let Some(known) = known_facts(turn, request, call.get())
+    {
         return Proposed::Known(Box::new(known));
     }
     if call.get().kind == ToolKind::Write && !carry::start(turn, request, call.get()) {
@@ -116,6 +121,9 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     };
     let ok = if envelope.ok { "true" } else { "false" };
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
+    if call.kind != ToolKind::Write {
+        request.outputs.keep(&call, envelope, turn.env.mask);
+    }
     match request.driver.take() {
         Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), envelope),
         Some(Driver::Agent(agent)) => agent::on_answer(turn, request, *agent, &call, envelope),
@@ -146,11 +154,7 @@ fn on_result(
     envelope: &Envelope,
 ) {
     if let Some(failure) = &envelope.error {
-        let gate = on_failure(turn, &mut request, call.and_then(|call| call.target.as_ref()), failure);
-        let mark = if gate.is_some() { Mark::Refused } else { Mark::Failed };
-        turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
-        turn.finish(request, Ending::Answered);
-        return;
+        return trouble::tell(turn, request, call, failure);
     }
     let found = register(turn, call, envelope);
     if let Some(call) = call {
@@ -234,7 +238,7 @@ pub(super) fn learn(turn: &mut Turn<'_>, now_turn: u64, call: &ToolCall, envelop
 
 fn on_found(
     turn: &mut Turn<'_>,
-    mut request: Request,
+    request: Request,
     procedure: Procedure,
     found: &[Resource],
     (call, answer): (Option<&ToolCall>, &Envelope),
@@ -257,8 +261,9 @@ fn on_found(
             }
             let gone = matches!(procedure.wanted, Wanted::Known(_));
             let blocks = say::nothing_found(procedure.wanted_name(), gone, answer, turn.env.mask);
-            turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
-            turn.finish(request, Ending::Answered);
+            let spec = turn.env.registry.action(&procedure.tool, &procedure.action);
+            let kind = spec.and_then(|spec| spec.target.clone());
+            trouble::missing(turn, request, kind.as_deref(), blocks);
         }
     }
 }
@@ -289,8 +294,9 @@ fn conclude(
     turn.state.entities.remember(&request.signal.actor.id, request.turn, spoken_of);
     // An answer rests on what was looked at for it, not on how its target was found.
     let sources = request.sources.last().cloned().into_iter().collect();
-    turn.say(&mut request, Mark::Plain, Claim::Readings { sources, unverified: None }, blocks);
-    turn.finish(request, Ending::Answered);
+    let (meant, choices) = trouble::meaning(turn, &request, call, envelope).unwrap_or_default();
+    blocks.extend(meant);
+    turn.offer(request, (Mark::Plain, Claim::Readings { sources, unverified: None }, blocks), choices);
 }
 
 /// What an answer was about: its target, or else the things it lists.
@@ -313,6 +319,26 @@ fn known_missing(turn: &Turn<'_>, request: &Request, call: &ToolCall) -> Option<
     let fact = turn.state.knowledge.missing(&asked_for(call)?, request.turn)?;
     let mut envelope = Envelope::success(json!({ "resources": [] }), crate::envelope::Meta::default());
     envelope.meta.observed_at = fact.observed_at;
+    Some(envelope)
+}
+
+/// Under which name facts stand in an answer that was not asked for again.
+pub(super) const KNOWN: &str = "known";
+
+/// Everything that this reading would tell, where this very request has read it already. What an earlier request read may be
+/// otherwise by now, and while a change is not verified everything is read afresh (C-08, C-29).
+fn known_facts(turn: &Turn<'_>, request: &Request, call: &ToolCall) -> Option<Envelope> {
+    let spec = turn.env.registry.action(&call.tool, &call.action).filter(|spec| !spec.facts.is_empty())?;
+    let target = call.target.as_ref().filter(|_| call.kind == ToolKind::Read && call.args.is_empty())?;
+    if turn.state.fsm.open_write().is_some() {
+        return None;
+    }
+    let facts: Vec<&Fact> = turn.state.knowledge.about(target).filter(|fact| fact.turn == request.turn).collect();
+    let known = |attr: &String| facts.iter().find(|fact| fact.key == format!("{target}:{attr}"));
+    let told: Option<Vec<String>> =
+        spec.facts.iter().map(|spec| Some(format!("{}: {}", spec.attr, known(&spec.attr)?.value))).collect();
+    let mut envelope = Envelope::success(json!({ KNOWN: told?.join("; ") }), crate::envelope::Meta::default());
+    envelope.meta.observed_at = facts.iter().map(|fact| fact.observed_at).min().unwrap_or_default();
     Some(envelope)
 }
 

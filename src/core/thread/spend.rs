@@ -1,7 +1,7 @@
 //! What a request uses: counted once, for everybody who pays for it, and the end of a request whose model may not go on.
 //! What a budget allows is in `usage/`; the model itself is the shell's.
 
-use crate::effect::{Effect, Ending};
+use crate::effect::Effect;
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
 use crate::port::Mark;
@@ -9,8 +9,8 @@ use crate::signal::Signal;
 use crate::usage::{Day, NoBudget, Origin, Spend, Usage, payers};
 
 use super::request::{Driver, Request};
-use super::say;
 use super::state::Turn;
+use super::{carry, say};
 
 /// Somebody has used this. A request that a model drives ends here where a budget is used up (LOOP-23); one that a rule
 /// drives goes on, because it needs nothing more.
@@ -43,7 +43,8 @@ pub(super) fn end_for_budget(turn: &mut Turn<'_>, mut request: Request, why: &No
     let claim = request.readings();
     let blocks = say::budget::stopped(turn, &request, &refusal);
     turn.say(&mut request, Mark::Refused, claim, blocks);
-    turn.finish(request, Ending::Answered);
+    // A rule needs no budget: what is not verified is looked at all the same.
+    carry::verify_after_all(turn, request);
 }
 
 impl Turn<'_> {

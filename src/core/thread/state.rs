@@ -6,9 +6,10 @@ use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
 use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing, Visibility};
 use crate::signal::{Now, QuestionId, Signal};
-use crate::usage::Spent;
+use crate::usage::{Origin, Spent};
 
 use super::link::WrongCodes;
+use super::outputs::Outputs;
 use super::procedure::Procedure;
 use super::request::Request;
 use super::{Entities, Fsm, Knowledge, ResolvedContext};
@@ -46,6 +47,8 @@ pub struct ThreadState {
     pub(crate) question: Option<Question>,
     /// The judgements of the last request, for `why`.
     pub(crate) last_judged: Vec<Judged>,
+    /// What the calls of the last answer came back with, for `sources`.
+    pub(crate) outputs: Outputs,
     /// The thread's plans.
     pub(crate) desk: Desk,
     /// Wrong codes that were typed here. No reset forgets them.
@@ -100,6 +103,7 @@ impl ThreadState {
             self.knowledge = Knowledge::default();
         }
         self.entities.clear();
+        self.outputs = Outputs::default();
         self.question = None;
         self.sticky = None;
         kept
@@ -206,21 +210,51 @@ impl<'a> Turn<'a> {
     }
 
     /// Asks a question with choices and ends the request: waiting is a state, not a task.
-    pub(crate) fn ask(&mut self, mut request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
+    pub(crate) fn ask(&mut self, request: Request, question: &str, choices: Vec<(Choice, Resume)>) {
+        let blocks = vec![super::say::line(question.to_owned())];
+        self.offer(request, (Mark::Question, Claim::Nothing, blocks), choices);
+    }
+
+    /// Says this with choices below it, where there are any, and ends the request.
+    pub(super) fn offer(
+        &mut self,
+        mut request: Request,
+        (mark, claim, mut blocks): (Mark, Claim, Vec<Block>),
+        choices: Vec<(Choice, Resume)>,
+    ) {
         let id = QuestionId::new(format!("{:032x}", self.now.seed ^ u128::from(request.turn)));
         let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
         let to = self.env.rights.person(&request.signal.thread.platform, &request.signal.actor);
-        self.say(&mut request, Mark::Question, Claim::Nothing, super::say::question(question, &id, shown));
-        self.state.question = Some(Question { id, to, choices: resumes });
+        if !shown.is_empty() {
+            blocks.push(Block::Choices { question: id.clone(), choices: shown });
+            self.state.question = Some(Question { id, to, choices: resumes });
+        }
+        self.say(&mut request, mark, claim, blocks);
         self.finish(request, Ending::Answered);
     }
 
     /// Ends the request. What it did stays for `why`.
-    pub(crate) fn finish(&mut self, request: Request, ending: Ending) {
+    pub(crate) fn finish(&mut self, mut request: Request, ending: Ending) {
+        self.give_up_what_waits(&mut request);
         if !request.judged.is_empty() {
             self.state.last_judged = request.judged;
         }
+        if !request.outputs.is_empty() {
+            self.state.outputs = request.outputs;
+        }
         self.effects.push(Effect::Finish { signal: request.signal.id, ending });
+    }
+
+    /// What was begun for a request and has not answered is wanted no more. A question to a model was used all the same, as
+    /// far as anybody can know.
+    fn give_up_what_waits(&mut self, request: &mut Request) {
+        let (calls, asked) = (request.open_readings(), request.asked.take());
+        if let Some(usage) = asked {
+            self.count_use(&request.signal, Origin::Model, usage);
+        }
+        if !calls.is_empty() || asked.is_some() {
+            self.effects.push(Effect::GiveUp { calls, asks: asked.is_some() });
+        }
     }
 
     pub(crate) fn ctx<'b>(&'b self, request: &'b Request) -> Ctx<'b>
@@ -235,6 +269,7 @@ impl<'a> Turn<'a> {
             resolved: &self.state.resolved,
             budget: &request.budget,
             spent: self.spent.as_ref(),
+            effects: &self.effects,
             desk: &self.state.desk,
             carrying: request.carrying.as_ref(),
         }

@@ -145,6 +145,7 @@ pub(super) fn world() -> World {
         rates: Rates::new(&countersign::config::Rates::default(), Box::new(Anybody)),
         minds: countersign_core::mind::Minds::default(),
         claims: countersign_core::answer::Claims::default(),
+        errors: countersign_core::answer::Errors::default(),
         ledger: RwLock::default(),
     }
 }

@@ -156,6 +156,8 @@ impl Witness {
             }
             Input::Thought { .. }
             | Input::Deadline(_)
+            | Input::Aside(_)
+            | Input::Halt(_)
             | Input::Used { .. }
             | Input::Filed(_)
             | Input::Lost { .. }
@@ -180,6 +182,7 @@ impl Witness {
                 | Effect::Count(_)
                 | Effect::Remember { .. }
                 | Effect::Wake { .. }
+                | Effect::GiveUp { .. }
                 | Effect::Finish { .. } => {}
             }
             if self.breach.is_some() {

@@ -4,28 +4,31 @@
 //! that is proposed becomes a plan in `draft.rs`, whose card ends the request.
 
 mod reply;
+mod rewrite;
 mod situation;
+mod steps;
 
 use crate::answer::{self, Evidence, Unfounded};
 use crate::effect::{Effect, Ending};
 use crate::env::Env;
-use crate::envelope::{Code, Envelope};
+use crate::envelope::{Code, Envelope, Failure};
 use crate::gate::{Refusal, ToolCall, judge_ask};
-use crate::mind::{Ask, Exchange, Thought, Tier, Unheard};
+use crate::mind::{Ask, Exchange, Situation, Thought, Tier, Unheard};
 use crate::port::{Block, Claim, Mark};
 use crate::proposal::Proposal;
 use crate::signal::{CallId, Signal};
 use crate::tool::ToolKind;
 use crate::usage::{Origin, Usage};
 
-use super::draft;
 use super::request::{Driver, Request};
-use super::run::{Proposed, on_failure, on_success, propose, register, set_deadline};
+use super::run::{KNOWN, Proposed, on_failure, on_success, register, set_deadline};
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
+use super::{carry, draft, trouble};
 
 use reply::{Reply, Wanted};
+use rewrite::Rewrites;
 
 /// How many refusals are told to a model before its request ends (SIG-07).
 const REFUSALS_MAX: u32 = 3;
@@ -62,6 +65,10 @@ pub(crate) struct Agent {
     garbled: u32,
     /// The last answer made no sense, and it is told so.
     is_garbled: bool,
+    /// What was mended.
+    rewrites: Rewrites,
+    /// People were told of a failure already, and it is asked what that means.
+    explains: bool,
 }
 
 /// A call that was wanted, and what came of it.
@@ -97,6 +104,8 @@ impl Agent {
             refused: 0,
             garbled: 0,
             is_garbled: false,
+            rewrites: Rewrites::default(),
+            explains: false,
         }
     }
 
@@ -106,6 +115,11 @@ impl Agent {
         if self.garbled == GARBLED_MAX {
             self.tier = env.minds.above(self.tier).unwrap_or(self.tier);
         }
+    }
+
+    /// The last reading, as people are shown it.
+    pub(super) fn last_reading(&self) -> &[Block] {
+        &self.shown
     }
 
     fn calls(&self) -> usize {
@@ -124,10 +138,32 @@ impl Agent {
 
 /// Begins a request that no route understands, where there is a model to ask; else gives it back.
 pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Option<Request> {
-    let Some(tier) = turn.env.minds.first() else { return Some(request) };
-    let agent = Agent::new(words, tier, &turn.env);
+    let Some(first) = turn.env.minds.first() else { return Some(request) };
+    let above = turn.env.minds.above(first).filter(|_| steps::are_several(words));
+    let agent = Agent::new(words, above.unwrap_or(first), &turn.env);
     think(turn, request, agent);
     None
+}
+
+/// A failure that nobody knows, of which people were told: a model is asked what it means, like anything else that it is
+/// asked. Where it has nothing to say, nothing more is said.
+pub(super) fn explain(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, failure: &Failure) {
+    let Some(tier) = turn.env.minds.first() else { return turn.finish(request, Ending::Answered) };
+    let words = request.signal.payload.words();
+    let mut agent = Agent { explains: true, ..Agent::new(&words, tier, &turn.env) };
+    let result = situation::masked(turn.env.mask, &failure.message, situation::RESULT_CHARS_MAX);
+    agent.evidence.mentioned(&result);
+    let told = |text: String| situation::told_line(turn.env.mask, &text);
+    let args = call.map(|call| serde_json::Value::Object(call.args.clone()).to_string());
+    let exchange = Exchange {
+        call: told(call.map(ToolCall::name).unwrap_or_default()),
+        target: call.and_then(|call| call.target.as_ref()).map(|target| told(target.to_string())),
+        args: told(args.unwrap_or_default()),
+        result,
+        ok: false,
+    };
+    agent.rounds.push(vec![Done { exchange, facts: String::new() }]);
+    think(turn, request, agent);
 }
 
 /// Asks the model what is next.
@@ -136,6 +172,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     agent.asked = agent.asked.saturating_add(1);
     let may_call = !is_last_turn(turn, &request);
     let situation = situation::of(turn, &request, &mut agent, may_call);
+    let asked = estimate(&situation);
     let (signal, n, tier) = (request.signal.id.clone(), agent.asked, agent.tier);
     let seed = turn.now.seed;
     let fence = u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default();
@@ -144,6 +181,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
             let model = turn.env.minds.name(tier);
             turn.count("agentic_iterations_total", &[("model", model), ("tier", tier.as_str())]);
             set_deadline(turn, &mut request);
+            request.asked = Some(asked);
             request.driver = Some(Driver::Agent(Box::new(agent)));
             turn.state.request = Some(request);
             turn.effects.push(Effect::Think(Box::new(ask)));
@@ -153,6 +191,13 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
             give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
         }
     }
+}
+
+/// What a question uses at least: what is written in it, at three and a half characters a token. What it costs only the
+/// model's server can say.
+fn estimate(situation: &Situation) -> Usage {
+    let chars = u64::try_from(situation::chars(situation)).unwrap_or(u64::MAX);
+    Usage { tokens_in: chars.saturating_mul(2).div_ceil(7), ..Usage::default() }
 }
 
 /// The turns are nearly used up: the model has to answer now. Never while a change is not verified (C-06).
@@ -177,6 +222,8 @@ pub(crate) fn on_thought(turn: &mut Turn<'_>, signal: &Signal, n: u32, heard: Re
         return;
     };
     let Some(Driver::Agent(agent)) = request.driver.take() else { return };
+    // What it has used is known by now, also where it failed.
+    request.asked = None;
     if let Some(usage) = usage
         && let Err(why) = spend(turn, &mut request, Origin::Model, usage)
     {
@@ -218,20 +265,33 @@ fn think_unless_garbled(turn: &mut Turn<'_>, request: Request, agent: Agent) {
 }
 
 /// Ends a request that came to nothing: why, and what was read all the same.
-fn give_up(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, mark: Mark, mut blocks: Vec<Block>) {
+fn give_up(turn: &mut Turn<'_>, request: Request, agent: &Agent, mark: Mark, mut blocks: Vec<Block>) {
+    if agent.explains && agent.shown.is_empty() {
+        return turn.finish(request, Ending::Answered);
+    }
+    blocks.extend(say::agent::rewrote(agent.rewrites.done(), turn.env.mask));
     if !agent.shown.is_empty() {
         blocks.push(say::agent::was_read());
         blocks.extend(agent.shown.clone());
     }
     let claim = if agent.shown.is_empty() { Claim::Nothing } else { request.readings() };
+    end(turn, request, (mark, claim), blocks);
+}
+
+/// The last message of a request that a model drove. A change of this thread that is not verified is named first, whatever
+/// the message says, and then the core looks at it itself: no model's words end that (C-06, FSM-24).
+fn end(turn: &mut Turn<'_>, mut request: Request, (mark, claim): (Mark, Claim), blocks: Vec<Block>) {
+    let unverified = turn.state.fsm.open_write().filter(|_| claim == Claim::Nothing);
+    let unverified = unverified.map(|open| say::plans::still_unverified(&open.call, open.target.as_str()));
+    let blocks = unverified.into_iter().chain(blocks).collect();
     turn.say(&mut request, mark, claim, blocks);
-    turn.finish(request, Ending::Answered);
+    carry::verify_after_all(turn, request);
 }
 
 /// The model wants these calls: each is judged in order, those that pass run beside each other (LOOP-01 to LOOP-03).
 fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<Wanted>) {
     let is_alone = calls.len() == 1;
-    for wanted in calls {
+    for mut wanted in calls {
         let kind = turn.env.registry.action(&wanted.tool, &wanted.action).map(|spec| spec.kind);
         let Some(args) = wanted.args.clone() else {
             agent.garbled(&turn.env);
@@ -244,7 +304,7 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
             continue;
         }
         let proposal = proposal(&request, &wanted, args);
-        match propose(turn, &mut request, &proposal, Origin::Model) {
+        match agent.rewrites.propose((turn, &mut request), &mut wanted, &proposal) {
             Proposed::Called(id) => agent.batch.push(Slot::Waits(id, wanted)),
             Proposed::Known(envelope) => {
                 let done = done(turn, &request, &mut agent, &wanted, (None, &envelope));
@@ -254,7 +314,8 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
                 return draft::begin(turn, request, proposal, draft::By::Model);
             }
             Proposed::Refused(refusal) => {
-                agent.refused = agent.refused.saturating_add(1);
+                // What was only too fast says nothing about the model.
+                agent.refused = agent.refused.saturating_add(u32::from(refusal.code != Code::RateLimited));
                 agent.batch.push(Slot::Over(refused(turn, &wanted, &refusal)));
                 if agent.refused > REFUSALS_MAX {
                     return give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
@@ -302,20 +363,23 @@ pub(super) fn on_answer(
     };
     match &envelope.error {
         Some(failure) => {
-            on_failure(turn, &mut request, call.target.as_ref(), failure);
+            if on_failure(turn, &mut request, call.target.as_ref(), failure).is_none() {
+                trouble::record(turn, &request, Some(call), failure);
+            }
         }
         None => {
             let found = register(turn, Some(call), envelope);
             on_success(turn, &mut request, call, envelope, &found);
         }
     }
+    agent.rewrites.answered(turn, &call.id, envelope.ok);
     let done = done(turn, &request, &mut agent, &wanted, (Some(call), envelope));
     agent.batch.insert(at.unwrap_or_default(), Slot::Over(done));
     go_on(turn, request, agent);
 }
 
 /// The model's last word: shown where everything in it was borne out; else what was read is (C-19, C-57).
-fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str) {
+fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
     let open = turn.state.desk.open();
     let hex: String = text.to_lowercase().chars().filter(char::is_ascii_hexdigit).collect();
     let names_one = open.iter().any(|filed| hex.contains(filed.id().as_str()));
@@ -325,11 +389,10 @@ fn conclude(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, text: &str
         turn.env.claims.unfounded(text, &agent.evidence)
     };
     let Some(unfounded) = unfounded else {
-        let blocks = vec![say::agent::in_its_words(), Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let words = [say::agent::in_its_words(), Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let rewrote = say::agent::rewrote(agent.rewrites.done(), turn.env.mask);
         let claim = request.readings();
-        turn.say(&mut request, Mark::Plain, claim, blocks);
-        turn.finish(request, Ending::Answered);
-        return;
+        return end(turn, request, (Mark::Plain, claim), rewrote.into_iter().chain(words).collect());
     };
     let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());
     turn.count("phantom_detected_total", &[("model", model), ("tier", tier), ("claim", unfounded.as_str())]);
@@ -368,8 +431,14 @@ fn done(
 ) -> Done {
     let spec = turn.env.registry.action(&wanted.tool, &wanted.action);
     let (Some(call), Some(spec)) = (call, spec) else {
-        let result = "nothing of that kind is there; it was looked for in this request already";
-        return Done { exchange: exchange(turn, wanted, result, true), facts: String::new() };
+        let known = envelope.data.get(KNOWN).and_then(serde_json::Value::as_str);
+        let result = match known {
+            Some(facts) => format!("already known from a reading of this request, and not read again: {facts}"),
+            None => "nothing of that kind is there; it was looked for in this request already".to_owned(),
+        };
+        agent.evidence.mentioned(known.unwrap_or_default());
+        let facts = known.unwrap_or_default().to_owned();
+        return Done { exchange: exchange(turn, wanted, &result, true), facts };
     };
     let (result, blocks) = if call.kind == ToolKind::Resolve && envelope.ok {
         (situation::found(turn, request, envelope), Vec::new())
@@ -395,6 +464,10 @@ fn done(
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+#[path = "loop_tests.rs"]
+mod loops;
 
 #[cfg(test)]
 #[path = "injection_tests.rs"]

@@ -55,6 +55,8 @@ const COME_TO_AN_END: &str =
     "You have made many calls. Answer with what you know, unless one more call is really needed.";
 const END_NOW: &str = "You have made too many calls. Answer now.";
 const GARBLED: &str = "Your last answer was neither a call nor words. Make one call, or answer in words.";
+const EXPLAIN: &str = "The first call above is what was asked for, and it did not work. Say in a few short sentences what \
+                       happened, why, and what to do. Read more only where that tells why.";
 
 /// Everything that the model is told now.
 pub(super) fn of(turn: &Turn<'_>, request: &Request, agent: &mut Agent, may_call: bool) -> Situation {
@@ -83,7 +85,8 @@ fn notes(agent: &mut Agent, may_call: bool) -> Vec<&'static str> {
         (true, NUDGE_AT..) => Some(COME_TO_AN_END),
         (true, _) => None,
     };
-    is_garbled.then_some(GARBLED).into_iter().chain(nudge).collect()
+    let explain = agent.explains.then_some(EXPLAIN);
+    is_garbled.then_some(GARBLED).into_iter().chain(explain).chain(nudge).collect()
 }
 
 /// What is there, as far as whoever asks may see it.

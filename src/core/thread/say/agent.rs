@@ -39,6 +39,14 @@ pub(in crate::thread) fn in_its_words() -> Block {
     line("The model says:".to_owned())
 }
 
+/// What was run in the place of what a model wanted (LOOP-26).
+pub(in crate::thread) fn rewrote(done: &[(String, String)], mask: &Mask) -> Option<Block> {
+    let fit = |words: &str| text::defuse_mentions(&text::one_line(&mask.apply(words), 160));
+    let each = done.iter().map(|(from, to)| format!("I rewrote `{}` to `{}`.", fit(from), fit(to)));
+    let lines: Vec<String> = each.collect();
+    (!lines.is_empty()).then(|| line(lines.join("\n")))
+}
+
 /// What stands over a reading that is shown instead of an answer.
 pub(in crate::thread) fn was_read() -> Block {
     line("This was read last:".to_owned())

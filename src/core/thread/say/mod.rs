@@ -1,6 +1,6 @@
 //! Every sentence that the bot says of itself to people: one file, so that they can be read as a whole. What tools found
-//! is written by `answer/`; what is said of plans, their cards, permissions, people, accounts, limits and budgets, and while
-//! work goes on, is in files of their own.
+//! is written by `answer/`; what is said of plans, their cards, permissions, people, accounts, limits and budgets, of what
+//! did not work, and while work goes on, is in files of their own.
 
 pub(in crate::thread) mod agent;
 pub(in crate::thread) mod budget;
@@ -12,6 +12,9 @@ pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
 pub(in crate::thread) mod plans;
 pub(in crate::thread) mod progress;
+pub(in crate::thread) mod sources;
+pub(in crate::thread) mod stop;
+pub(in crate::thread) mod trouble;
 pub(in crate::thread) mod waiting;
 
 use std::fmt::Write;
@@ -26,7 +29,7 @@ use crate::port::{Block, Choice, TableColumn};
 use crate::resource::Resource;
 use crate::route::{OwnCommand, Route, Suggested};
 use crate::secrets::Mask;
-use crate::signal::{QuestionId, Signal};
+use crate::signal::Signal;
 use crate::text;
 
 use crate::thread::Entity;
@@ -85,10 +88,6 @@ pub(in crate::thread) fn not_understood(words: &str, near: &[Suggested], mask: &
 
 pub(in crate::thread) fn did_you_mean(words: &str, mask: &Mask) -> String {
     format!("I do not understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
-}
-
-pub(in crate::thread) fn question(question: &str, id: &QuestionId, choices: Vec<Choice>) -> Vec<Block> {
-    vec![Block::Text { text: question.to_owned() }, Block::Choices { question: id.clone(), choices }]
 }
 
 pub(in crate::thread) fn question_is_over() -> Vec<Block> {
@@ -188,6 +187,7 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Who => people::who(turn, request),
         OwnCommand::Roles => people::roles(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
+        OwnCommand::Sources => sources::sources(turn, request),
         OwnCommand::Why => why(&turn.state.last_judged, &turn.state.desk),
         OwnCommand::About => about(route, turn, request),
         OwnCommand::Reset => reset(turn, request, false),
@@ -200,6 +200,7 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         | OwnCommand::Deny
         | OwnCommand::Cancel
         | OwnCommand::Verify
+        | OwnCommand::Stop
         | OwnCommand::Link
         | OwnCommand::Unlink
         | OwnCommand::Grant

@@ -1,0 +1,44 @@
+//! What the calls of the last answer came back with, for whoever may make them: `sources` (UX-01).
+
+use crate::answer;
+use crate::port::{Block, Right};
+use crate::signal::Wall;
+use crate::text;
+use crate::thread::outputs::Output;
+use crate::thread::request::Request;
+use crate::thread::state::Turn;
+
+use super::{line, sentence};
+
+/// Each call with its target, its time and what came back.
+pub(in crate::thread) fn sources(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
+    let outputs = &turn.state.outputs;
+    if outputs.is_empty() {
+        return sentence("No answer of this thread rests on a reading that I still have.");
+    }
+    let left_out = outputs.left_out();
+    let older = (left_out > 0).then(|| line(format!("The {left_out} calls before these are not kept.")));
+    older.into_iter().chain(outputs.iter().flat_map(|output| blocks(turn, request, output))).collect()
+}
+
+fn blocks(turn: &Turn<'_>, request: &Request, output: &Output) -> Vec<Block> {
+    let on = output.target.as_ref().map(|target| format!(" of {}", text::one_line(target.as_str(), 120)));
+    let at = match output.observed_at {
+        0 => String::new(),
+        at => format!(" at {}", answer::time(Wall(at))),
+    };
+    let failed = if output.ok { "" } else { ", which did not work" };
+    let head = format!("{}{}{at}{failed}", output.call, on.unwrap_or_default());
+    if !may(turn, request, output) {
+        return vec![line(format!("{head}: not shown, because you may not ask for it."))];
+    }
+    vec![line(format!("{head}:")), Block::Code { text: output.text.clone() }]
+}
+
+/// Whoever may have the call made may see what came of it.
+fn may(turn: &Turn<'_>, request: &Request, output: &Output) -> bool {
+    let known = output.target.as_ref().and_then(|target| turn.state.resolved.peek(target));
+    let labels = known.map(crate::resource::Resource::labels).unwrap_or_default();
+    let (kind, tool, on) = (output.kind, Some(output.call.clone()), output.target.clone());
+    turn.env.rights.may(&request.signal.asker(), &Right::Request { kind, tool, on, labels })
+}
