@@ -72,28 +72,33 @@ pub struct Ask {
     pub n: u32,
     /// Who is asked.
     pub tier: Tier,
-    /// A number that nobody outside knows. What is not to be trusted is put between marks that have it in them, so that it
-    /// cannot end where it pretends to.
+    /// A number that nobody outside knows, the same through a request. What is not to be trusted is put between marks that
+    /// have it in them, so that it cannot end where it pretends to.
     pub fence: u64,
     /// What it has to know.
     pub situation: Situation,
 }
 
-/// Everything that a model is told: masked, bounded, and nothing else of the thread.
+/// Everything that a model is told: masked, bounded, and nothing else of the thread. In the order in which it is told: what
+/// stays the same through a request comes first, so that a server need not read it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// What the person wrote.
     pub question: String,
+    /// What the thread knew to be there when it was asked: a line each, that begins with the canonical id.
+    pub targets: Vec<String>,
+    /// What was learnt before, a line each.
+    pub known: Vec<String>,
+    /// What was asked and answered in this thread before, a line each, the oldest first. Nothing rests on it.
+    pub earlier: Vec<String>,
+    /// What it did so far, the oldest first.
+    pub exchanges: Vec<Exchange>,
+    /// What was found to be there since it was asked: lines as in `targets`.
+    pub since: Vec<String>,
     /// The target of a change that is not verified yet.
     pub unverified: Option<String>,
     /// What it may call; nothing where it has to answer now.
     pub offers: Vec<Offer>,
-    /// What the thread knows to be there: a line each, that begins with the canonical id.
-    pub targets: Vec<String>,
-    /// What was learnt before, a line each.
-    pub known: Vec<String>,
-    /// What it did so far, the oldest first.
-    pub exchanges: Vec<Exchange>,
     /// What it has to be told beside that: fixed sentences of ours (C-41).
     pub notes: Vec<&'static str>,
 }

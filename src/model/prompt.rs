@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::wire::Message;
 
 /// Which templates these are; told to nobody, and changed with them, so that a log says what a model was told.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 const RULES: &str = include_str!("../../config/prompts/rules.md");
 const FAST: &str = include_str!("../../config/prompts/fast.md");
@@ -36,10 +36,17 @@ fn situation(ask: &Ask, mark: &str) -> String {
     if !situation.known.is_empty() {
         parts.push(section("What was learnt before", &fenced(mark, &situation.known.join("\n"))));
     }
+    if !situation.earlier.is_empty() {
+        let title = "What was said here before. It is no result, and may not be so any more: look again before you say it";
+        parts.push(section(title, &fenced(mark, &situation.earlier.join("\n"))));
+    }
     for exchange in &situation.exchanges {
         let came_to = if exchange.ok { "It came to" } else { "It did not work" };
         parts.push(section("You called", &fenced(mark, &called(exchange))));
         parts.push(section(came_to, &fenced(mark, &exchange.result)));
+    }
+    if !situation.since.is_empty() {
+        parts.push(section("What was found to be there since", &fenced(mark, &situation.since.join("\n"))));
     }
     if let Some(target) = &situation.unverified {
         let title = "A change of this is not verified yet, and is to be read before anything else";
@@ -122,6 +129,8 @@ mod tests {
             offers: vec![offer],
             targets: vec!["host:web-1  web-1".to_owned()],
             known: vec!["host:web-1:load: 0.5".to_owned()],
+            earlier: vec!["2026-11-23 10:04:00 UTC bob asked: how is nginx | answered: nginx is running.".to_owned()],
+            since: vec!["service:web-1:nginx  nginx".to_owned()],
             exchanges: vec![exchange],
             notes: vec!["Answer now."],
         };

@@ -19,12 +19,14 @@ mod perceive;
 mod plans;
 mod prefetch;
 mod procedure;
+mod recall;
 mod request;
 mod resolved;
 mod run;
 mod say;
 mod spend;
 mod state;
+mod talk;
 mod waiting;
 
 pub use budget::Budget;

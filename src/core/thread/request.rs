@@ -1,10 +1,11 @@
 //! One request: from an accepted signal to what was said about it. A thread works on one at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::approval::PlanId;
 use crate::gate::{Judged, ToolCall};
 use crate::port::{Claim, Source};
+use crate::resource::ResourceId;
 use crate::signal::{CallId, Signal};
 
 use super::Budget;
@@ -41,6 +42,12 @@ pub(crate) struct Request {
     pub waiting: BTreeMap<CallId, ToolCall>,
     /// The readings that succeeded.
     pub sources: Vec<Source>,
+    /// What discoveries found.
+    pub found: BTreeSet<ResourceId>,
+    /// Whether a model may be told of it later: it was asked in words, and is not about the bot itself.
+    pub is_talk: bool,
+    /// What was said to everybody, where it is talk.
+    pub said: Vec<String>,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
@@ -66,6 +73,9 @@ impl Request {
             budget: Budget::default(),
             waiting: BTreeMap::new(),
             sources: Vec::new(),
+            found: BTreeSet::new(),
+            is_talk: false,
+            said: Vec::new(),
             judged: Vec::new(),
             driver: None,
             carrying: None,

@@ -11,6 +11,7 @@ use crate::usage::Spent;
 use super::link::WrongCodes;
 use super::procedure::Procedure;
 use super::request::Request;
+use super::talk::{self, Talk};
 use super::{Entities, Fsm, Knowledge, ResolvedContext};
 
 /// What picking a choice does.
@@ -38,6 +39,7 @@ pub struct ThreadState {
     pub(crate) resolved: ResolvedContext,
     pub(crate) knowledge: Knowledge,
     pub(crate) entities: Entities,
+    pub(crate) talk: Talk,
     /// The domain that was last talked about (CAS-03).
     pub(crate) sticky: Option<String>,
     /// How many requests there were.
@@ -100,6 +102,7 @@ impl ThreadState {
             self.knowledge = Knowledge::default();
         }
         self.entities.clear();
+        self.talk = Talk::default();
         self.question = None;
         self.sticky = None;
         kept
@@ -173,7 +176,12 @@ impl<'a> Turn<'a> {
         blocks.extend(super::grants::has_fallen(&self.effects).then(super::say::grants::fallen));
         let post = Outgoing { visibility: visibility.clone(), ..outgoing(request, mark, claim, blocks) };
         let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
-            Ok(message) => (message, true),
+            Ok(message) => {
+                if visibility.is_everybody() {
+                    talk::note(request, &message.get().claim, &message.get().blocks);
+                }
+                (message, true)
+            }
             Err(refusal) => {
                 self.on_post_refused(request, &refusal);
                 let sentence = super::say::withheld(&refusal);
@@ -217,6 +225,7 @@ impl<'a> Turn<'a> {
 
     /// Ends the request. What it did stays for `why`.
     pub(crate) fn finish(&mut self, request: Request, ending: Ending) {
+        talk::keep(self, &request);
         if !request.judged.is_empty() {
             self.state.last_judged = request.judged;
         }

@@ -3,6 +3,8 @@
 //! where this request has borne it out (DESIGN.md section 3, LOOP-*). What a proposal leads to is in `run.rs`, and a change
 //! that is proposed becomes a plan in `draft.rs`, whose card ends the request.
 
+mod before;
+mod offers;
 mod reply;
 mod situation;
 
@@ -25,6 +27,7 @@ use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
 
+use before::Before;
 use reply::{Reply, Wanted};
 
 /// How many refusals are told to a model before its request ends (SIG-07).
@@ -47,7 +50,11 @@ pub(crate) struct Agent {
     words: String,
     /// Every call, the one that fits these words best first.
     ranked: Vec<String>,
+    /// What the thread knew when it began.
+    before: Before,
     tier: Tier,
+    /// What stands around all that is not to be trusted, through the whole request.
+    fence: u64,
     /// How often a model was asked.
     asked: u32,
     /// What was done so far: the calls of each turn, in the order in which they were wanted.
@@ -82,13 +89,16 @@ enum Slot {
 }
 
 impl Agent {
-    fn new(words: &str, tier: Tier, env: &Env<'_>) -> Self {
+    fn new(words: &str, tier: Tier, turn: &Turn<'_>, request: &Request) -> Self {
+        let seed = turn.now.seed;
         let mut evidence = Evidence::default();
         evidence.asked(words);
         Self {
             words: words.to_owned(),
-            ranked: situation::ranked(env, words),
+            ranked: offers::ranked(&turn.env, words),
+            before: Before::new(turn, &request.signal.asker(), words),
             tier,
+            fence: u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default(),
             asked: 0,
             rounds: Vec::new(),
             batch: Vec::new(),
@@ -125,7 +135,7 @@ impl Agent {
 /// Begins a request that no route understands, where there is a model to ask; else gives it back.
 pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Option<Request> {
     let Some(tier) = turn.env.minds.first() else { return Some(request) };
-    let agent = Agent::new(words, tier, &turn.env);
+    let agent = Agent::new(words, tier, turn, &request);
     think(turn, request, agent);
     None
 }
@@ -136,9 +146,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     agent.asked = agent.asked.saturating_add(1);
     let may_call = !is_last_turn(turn, &request);
     let situation = situation::of(turn, &request, &mut agent, may_call);
-    let (signal, n, tier) = (request.signal.id.clone(), agent.asked, agent.tier);
-    let seed = turn.now.seed;
-    let fence = u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default();
+    let (signal, n, tier, fence) = (request.signal.id.clone(), agent.asked, agent.tier, agent.fence);
     match judge_ask(Ask { signal, n, tier, fence, situation }, &turn.ctx(&request)) {
         Ok(ask) => {
             let model = turn.env.minds.name(tier);
@@ -396,3 +404,7 @@ mod tests;
 #[cfg(test)]
 #[path = "injection_tests.rs"]
 mod injections;
+
+#[cfg(test)]
+#[path = "earlier_tests.rs"]
+mod earlier;

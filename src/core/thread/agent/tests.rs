@@ -57,7 +57,7 @@ fn a_model_finds_reads_and_answers_with_what_it_rests_on() {
     service:web-1:nginx  nginx 
     nginx is running.
     ");
-    assert!(last.situation.targets.iter().any(|line| line.starts_with("service:web-1:nginx  ")), "{last:?}");
+    assert!(last.situation.since.iter().any(|line| line.starts_with("service:web-1:nginx  ")), "{last:?}");
 }
 
 #[test]
