@@ -408,3 +408,7 @@ mod injections;
 #[cfg(test)]
 #[path = "earlier_tests.rs"]
 mod earlier;
+
+#[cfg(test)]
+#[path = "planted_tests.rs"]
+mod planted;
