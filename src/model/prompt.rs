@@ -37,7 +37,8 @@ fn situation(ask: &Ask, mark: &str) -> String {
         parts.push(section("What was learnt before", &fenced(mark, &situation.known.join("\n"))));
     }
     if !situation.earlier.is_empty() {
-        let title = "What was said here before. It is no result, and may not be so any more: look again before you say it";
+        let title =
+            "What was said here before. It is no result, and may not be so any more: look again before you say it";
         parts.push(section(title, &fenced(mark, &situation.earlier.join("\n"))));
     }
     for exchange in &situation.exchanges {
@@ -205,3 +206,7 @@ mod tests {
         insta::assert_snapshot!(format!("{VERSION}: {:02x}{:02x}{:02x}{:02x}", all[0], all[1], all[2], all[3]), @"2: bd3d3a4a");
     }
 }
+
+#[cfg(test)]
+#[path = "prompt_size_tests.rs"]
+mod size;

@@ -14,17 +14,17 @@ use super::situation::{line, masked, told_line};
 
 /// The most characters of the list of what is there, and the share of what was used last; and what is there for what is
 /// found later.
-const TARGETS_CHARS_MAX: usize = 1_500;
-const TARGETS_NEWEST: usize = 500;
-const SINCE_CHARS_MAX: usize = 500;
+const TARGETS_CHARS_MAX: usize = 1_000;
+const TARGETS_NEWEST: usize = 300;
+const SINCE_CHARS_MAX: usize = 300;
 
 /// The most characters of what was learnt, with what it is about, and the share of the newest.
-const KNOWN_CHARS_MAX: usize = 2_000;
-const KNOWN_NEWEST: usize = 700;
+const KNOWN_CHARS_MAX: usize = 1_000;
+const KNOWN_NEWEST: usize = 300;
 
 /// The most characters of what was said, and the share of the newest.
-const EARLIER_CHARS_MAX: usize = 3_500;
-const EARLIER_NEWEST: usize = 1_200;
+const EARLIER_CHARS_MAX: usize = 2_400;
+const EARLIER_NEWEST: usize = 800;
 
 /// What was chosen.
 #[derive(Debug, Default)]

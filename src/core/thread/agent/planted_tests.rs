@@ -8,7 +8,6 @@ use crate::route::Intents;
 use crate::testkit::{INTENTS, TOOLS, Told, World, resource, signal};
 use crate::tool::Registry;
 
-use super::situation::chars;
 use super::tests::{calls, says, world};
 
 /// 4,000 tokens, at three and a half characters each. Written out: the test is to miss it when the constant is changed.
@@ -87,7 +86,11 @@ use Plant::{Alert, Disk, Log, State, Told as Words};
 /// What is planted, what of it has to be told, and what somebody asks about it later.
 const FACTS: [(Plant, &str, &str); 40] = [
     (State("mail-worker", "failed (exit 137)"), "exit 137", "what did the mail worker die of this morning"),
-    (State("cart-cache", "degraded, evicting keys"), "evicting keys", "wasn't there something wrong with the cache of the cart"),
+    (
+        State("cart-cache", "degraded, evicting keys"),
+        "evicting keys",
+        "wasn't there something wrong with the cache of the cart",
+    ),
     (State("billing-cron", "inactive since 02:14"), "02:14", "since when has the billing cron not been running"),
     (State("search-db", "read-only"), "read-only", "does search db accept writes again, what did it say before"),
     (State("stock-api", "restarting every 40 s"), "every 40 s", "how often did the stock api restart"),
@@ -95,7 +98,11 @@ const FACTS: [(Plant, &str, &str); 40] = [
     (State("media-cache", "stopped by oom-killer"), "oom-killer", "who killed the media cache"),
     (State("report-db", "in recovery, 18 percent"), "18 percent", "how far was the recovery of the report database"),
     (State("orders-cron", "masked"), "masked", "why would orders cron not start, someone looked at it"),
-    (State("payments-worker", "deadlocked on queue refunds"), "queue refunds", "which queue was the payments worker stuck on"),
+    (
+        State("payments-worker", "deadlocked on queue refunds"),
+        "queue refunds",
+        "which queue was the payments worker stuck on",
+    ),
     (Disk("db-01", "/var/lib/postgresql", 91, 14), "91 %", "how full was postgresql's disk on db-01"),
     (Disk("db-02", "/srv/backup", 83, 112), "112 GiB", "how much room did we have left for backups on db-02"),
     (Disk("web-03", "/var/log", 97, 1), "97 %", "the logs of web-03 were nearly filling their disk, how bad was it"),
@@ -104,7 +111,11 @@ const FACTS: [(Plant, &str, &str); 40] = [
     (Disk("web-07", "/tmp", 100, 0), "/tmp is 100 %", "which filesystem was it that ran full on web-07"),
     (Disk("mx-01", "/var/spool", 58, 77), "58 %", "spool on mx-01, what was the usage"),
     (Disk("db-04", "/wal", 88, 9), "88 %", "the wal volume of db-04, how full"),
-    (Alert("lb-01", "certificate of shop.example expires in 6 days"), "6 days", "when does the shop's certificate run out"),
+    (
+        Alert("lb-01", "certificate of shop.example expires in 6 days"),
+        "6 days",
+        "when does the shop's certificate run out",
+    ),
     (Alert("db-03", "replication lag of 412 s"), "412 s", "how far behind was replication on db-03"),
     (Alert("web-05", "temperature of cpu package at 93 C"), "93 C", "how hot did the cpu of web-05 get"),
     (Alert("ci-02", "runner 14 offline"), "runner 14", "which of the ci runners went offline"),
@@ -114,16 +125,48 @@ const FACTS: [(Plant, &str, &str); 40] = [
     (Alert("db-06", "clock drift of 31 s against ntp"), "31 s", "by how much did a clock drift"),
     (Alert("lb-02", "syn flood from 198.51.100.0/24"), "198.51.100.0/24", "from which network did the syn flood come"),
     (Words("note: Marta owns the renewal of certificates"), "Marta", "who takes care of renewing certificates here"),
-    (Words("note: the maintenance window of the warehouse is Thursday 22:00"), "Thursday 22:00", "when may we do maintenance in the warehouse"),
-    (Words("note: the vendor of the label printers is Okidata, ticket 88123"), "88123", "what was the ticket with the printer vendor"),
-    (Words("note: Jonas is on call for the network until Sunday"), "Jonas", "who is on call for network things this week"),
-    (Words("note: the staging password rotates on the first of the month"), "first of the month", "when is the rotation of the staging password"),
-    (Words("note: customer Halloran complains about slow invoices"), "Halloran", "which customer complained about the invoices being slow"),
-    (Words("note: we agreed to leave feature flag dark-checkout off"), "dark-checkout", "which feature flag did we agree on leaving off"),
+    (
+        Words("note: the maintenance window of the warehouse is Thursday 22:00"),
+        "Thursday 22:00",
+        "when may we do maintenance in the warehouse",
+    ),
+    (
+        Words("note: the vendor of the label printers is Okidata, ticket 88123"),
+        "88123",
+        "what was the ticket with the printer vendor",
+    ),
+    (
+        Words("note: Jonas is on call for the network until Sunday"),
+        "Jonas",
+        "who is on call for network things this week",
+    ),
+    (
+        Words("note: the staging password rotates on the first of the month"),
+        "first of the month",
+        "when is the rotation of the staging password",
+    ),
+    (
+        Words("note: customer Halloran complains about slow invoices"),
+        "Halloran",
+        "which customer complained about the invoices being slow",
+    ),
+    (
+        Words("note: we agreed to leave feature flag dark-checkout off"),
+        "dark-checkout",
+        "which feature flag did we agree on leaving off",
+    ),
     (Words("note: the postmortem of the outage is written by Ines"), "Ines", "who writes the postmortem"),
     (Words("note: the new switch in rack 12 is called ares"), "ares", "what did we call the switch in rack 12"),
-    (Log("The log of the importer names the table supplier_prices."), "supplier_prices", "which table did the importer trip over"),
-    (Log("The gateway times out against vies.example while checking a vat id."), "vat id", "what was the gateway timing out on"),
+    (
+        Log("The log of the importer names the table supplier_prices."),
+        "supplier_prices",
+        "which table did the importer trip over",
+    ),
+    (
+        Log("The gateway times out against vies.example while checking a vat id."),
+        "vat id",
+        "what was the gateway timing out on",
+    ),
     (Log("The crawler is banned by its robots rules."), "robots", "why was the crawler banned"),
     (Log("The scheduler skips jobs because of its leap year check."), "leap year", "why did the scheduler skip jobs"),
 ];
@@ -175,7 +218,7 @@ impl Thread {
         self.world.pass(30_000);
         let told = self.world.hear(signal(&format!("m{}", self.said), who, text));
         for ask in &told.asks {
-            let told = chars(&ask.situation);
+            let told = ask.situation.chars();
             assert!(told <= CAP, "{told} characters at message {}: {text}", self.said);
         }
         assert!(!told.said.is_empty(), "{text}");
@@ -218,7 +261,7 @@ impl Thread {
         assert!(told.said.contains(conclusion), "{}", told.said);
         let last = told.asks.last().expect("it was asked");
         let read: usize = last.situation.exchanges.iter().map(|exchange| exchange.result.chars().count()).sum();
-        assert!(told.calls.len() == 9 && read > 3_500, "{read} {} {:?}", told.calls.len(), last.situation);
+        assert!(told.calls.len() == 9 && read > 3_000, "{read} of {} calls", told.calls.len());
     }
 
     fn chat(&mut self, text: &str) -> Told {

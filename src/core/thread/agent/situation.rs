@@ -16,7 +16,7 @@ use crate::thread::state::Turn;
 use super::offers::offers;
 use super::{Agent, Done, NUDGE_AGAIN_AT, NUDGE_AT};
 
-/// The most characters of everything together: 4,000 tokens, at three and a half characters each.
+/// The most characters of everything together, as a prompt has it: 4,000 tokens, at three and a half characters each.
 pub(super) const CHARS_MAX: usize = 14_000;
 
 /// The most characters of what a person wrote.
@@ -29,10 +29,13 @@ pub(super) const RESULT_CHARS_MAX: usize = 3_000;
 pub(super) const ARGS_CHARS_MAX: usize = 300;
 
 /// The room that is kept for what was done: what was read for this very question is told before anything older.
-const EXCHANGES_CHARS_MIN: usize = 4_000;
+const EXCHANGES_CHARS_MIN: usize = 3_500;
 
 /// How many turns are told whole (LOOP-16).
 const WHOLE_TURNS: usize = 2;
+
+/// How many old calls are left out at once, so that the next turns begin as this one does.
+const LEFT_OUT_AT_ONCE: usize = 6;
 
 /// What is not longer is never shortened (LOOP-17).
 const SHORT_CHARS: usize = 300;
@@ -61,23 +64,19 @@ pub(super) fn of(turn: &Turn<'_>, request: &Request, agent: &mut Agent, may_call
     let exchanges = Vec::new();
     let mut situation = Situation { question, targets, known, earlier, exchanges, since, unverified, offers, notes };
     shrink(&mut situation, CHARS_MAX.saturating_sub(EXCHANGES_CHARS_MIN));
-    let room = CHARS_MAX.saturating_sub(chars(&situation));
+    let room = CHARS_MAX.saturating_sub(situation.chars());
     situation.exchanges = exchanges_within(&agent.rounds, room);
     situation
 }
 
-/// Leaves out what can be asked for again, until it is no more than this: the oldest talk, the last of each list, and the
-/// calls that fit the question least.
+/// Leaves out what can be asked for again, until it is no more than this: the last of the longest list, and then the calls
+/// that fit the question least. That comes about where a question is very long, or what may be called is.
 fn shrink(situation: &mut Situation, chars_max: usize) {
-    while chars(situation) > chars_max {
-        let is_less = if situation.earlier.is_empty() {
-            let lists = [&mut situation.known, &mut situation.since, &mut situation.targets];
-            lists.into_iter().find_map(Vec::pop).is_some() || situation.offers.pop().is_some()
-        } else {
-            situation.earlier.remove(0);
-            true
-        };
-        if !is_less {
+    while situation.chars() > chars_max {
+        let size = |list: &Vec<String>| list.iter().map(|line| line.chars().count()).sum::<usize>();
+        let Situation { targets, known, earlier, since, .. } = situation;
+        let longest = [earlier, known, targets, since].into_iter().max_by_key(|list| size(list));
+        if longest.and_then(Vec::pop).is_none() && situation.offers.pop().is_none() {
             return;
         }
     }
@@ -135,17 +134,20 @@ fn exchanges_within(rounds: &[Vec<Done>], room: usize) -> Vec<Exchange> {
     let told = rounds.iter().enumerate().flat_map(|(at, round)| {
         round.iter().map(move |done| if at < whole_from { in_short(done) } else { done.exchange.clone() })
     });
+    let told: Vec<Exchange> = told.collect();
+    let (all, last) = (told.len(), rounds.iter().skip(whole_from).map(Vec::len).sum());
     let mut left = room;
     let mut newest: Vec<Exchange> = told
-        .collect::<Vec<_>>()
         .into_iter()
         .rev()
         .map_while(|exchange| {
             let exchange = cut_to(exchange, left)?;
-            left = left.saturating_sub(chars_of(&exchange));
+            left = left.saturating_sub(exchange.chars());
             Some(exchange)
         })
         .collect();
+    let left_out = all.saturating_sub(newest.len()).next_multiple_of(LEFT_OUT_AT_ONCE);
+    newest.truncate(all.saturating_sub(left_out).max(last));
     newest.reverse();
     newest
 }
@@ -165,33 +167,10 @@ fn in_short(done: &Done) -> Exchange {
 
 /// An exchange that fits; none where not even its beginning does.
 fn cut_to(exchange: Exchange, room: usize) -> Option<Exchange> {
-    let over = chars_of(&exchange).saturating_sub(room);
+    let over = exchange.chars().saturating_sub(room);
     if over == 0 {
         return Some(exchange);
     }
     let kept = exchange.result.chars().count().checked_sub(over.saturating_add(CUT_CHARS))?;
     Some(Exchange { result: format!("{} [truncated]", text::cut(&exchange.result, kept)), ..exchange })
-}
-
-fn chars_of(exchange: &Exchange) -> usize {
-    let target = exchange.target.as_deref().unwrap_or_default();
-    [exchange.call.as_str(), target, &exchange.args, &exchange.result].iter().map(|text| text.chars().count()).sum()
-}
-
-/// How much of it there is.
-pub(super) fn chars(situation: &Situation) -> usize {
-    let offered = situation.offers.iter().map(|offer| {
-        let args = offer.args.iter().map(|arg| {
-            let choices: usize = arg.choices.iter().map(|choice| choice.chars().count()).sum();
-            arg.name.chars().count().saturating_add(arg.about.chars().count()).saturating_add(choices)
-        });
-        offer.name.chars().count().saturating_add(offer.about.chars().count()).saturating_add(args.sum())
-    });
-    let lines = [&situation.targets, &situation.known, &situation.earlier, &situation.since];
-    let lines = lines.into_iter().flatten().map(|line| line.chars().count());
-    let notes = situation.notes.iter().map(|note| note.chars().count());
-    let told = situation.exchanges.iter().map(chars_of);
-    let unverified = situation.unverified.iter().map(|target| target.chars().count());
-    let question = std::iter::once(situation.question.chars().count()).chain(unverified);
-    offered.chain(lines).chain(notes).chain(told).chain(question).sum()
 }

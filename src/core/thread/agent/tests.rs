@@ -8,7 +8,7 @@ use crate::testkit::{Told, World};
 use crate::tool::ToolKind;
 use crate::usage::Usage;
 
-use super::situation::{CHARS_MAX, chars, masked};
+use super::situation::{CHARS_MAX, masked};
 
 pub(super) fn says(text: &str) -> Thought {
     Thought { text: text.to_owned(), ..Thought::default() }
@@ -228,7 +228,7 @@ fn what_a_model_is_told_never_grows_beyond_the_cap() {
     };
     world.thoughts = (0..5).map(turn).collect();
     let told = world.say(&format!("{QUESTION} {}", "y".repeat(5_000)));
-    let sizes: Vec<usize> = told.asks.iter().map(|ask| chars(&ask.situation)).collect();
+    let sizes: Vec<usize> = told.asks.iter().map(|ask| ask.situation.chars()).collect();
     assert!(sizes.iter().all(|size| *size <= CHARS_MAX), "{sizes:?}");
     assert!(sizes.iter().any(|size| *size > CHARS_MAX - 1_000), "nothing was left out: {sizes:?}");
     let last = told.asks.last().expect("it was asked");
