@@ -7,3 +7,4 @@ mod prompt;
 mod wire;
 
 pub use client::{Models, ModelsConfig};
+pub use prompt::as_sent;

@@ -27,6 +27,11 @@ pub(super) fn messages(ask: &Ask) -> Vec<Message> {
     vec![Message { role: "system", content: rules }, Message { role: "user", content: situation(ask, &mark) }]
 }
 
+/// What a model is sent for a question, as JSON without what every request has: for benches, which reach no server.
+pub fn as_sent(ask: &Ask) -> String {
+    json!({ "tools": tools(&ask.situation.offers), "messages": messages(ask) }).to_string()
+}
+
 fn situation(ask: &Ask, mark: &str) -> String {
     let situation = &ask.situation;
     let mut parts = vec![section("The question", &fenced(mark, &situation.question))];
