@@ -162,11 +162,11 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
             turn.finish(request, Ending::Answered);
         }
         Does::Call { tool, action } => {
-            request.is_talk = true;
+            request.becomes_talk();
             begin(turn, request, intent, (tool, action), &route);
         }
         Does::Reply(reply) => {
-            request.is_talk = true;
+            request.becomes_talk();
             let blocks = say::canned::reply(reply, &route, turn.env.mask);
             turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
             turn.finish(request, Ending::Answered);
@@ -230,7 +230,7 @@ fn ask_which(
 }
 
 fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
-    request.is_talk = true;
+    request.becomes_talk();
     let near = nearest(&hear(text), &turn.env);
     match near.as_slice() {
         [mended] if mended.runs => {
@@ -277,7 +277,7 @@ fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<R
 fn resume_with(turn: &mut Turn<'_>, mut request: Request, resume: Resume) {
     match resume {
         Resume::Procedure(procedure) => {
-            request.is_talk = true;
+            request.becomes_talk();
             advance(turn, request, *procedure);
         }
         Resume::Words(text) => words(turn, request, &text),

@@ -44,10 +44,8 @@ pub(crate) struct Request {
     pub sources: Vec<Source>,
     /// What discoveries found.
     pub found: BTreeSet<ResourceId>,
-    /// Whether a model may be told of it later: it was asked in words, and is not about the bot itself.
-    pub is_talk: bool,
-    /// What was said to everybody, where it is talk.
-    pub said: Vec<String>,
+    /// What was said to everybody, where a model may be told of it later; none where it is about the bot itself.
+    pub said: Option<Vec<String>>,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
@@ -74,8 +72,7 @@ impl Request {
             waiting: BTreeMap::new(),
             sources: Vec::new(),
             found: BTreeSet::new(),
-            is_talk: false,
-            said: Vec::new(),
+            said: None,
             judged: Vec::new(),
             driver: None,
             carrying: None,
@@ -84,6 +81,11 @@ impl Request {
             next_call: 0,
             next_post: 0,
         }
+    }
+
+    /// A model may be told later what was asked and answered.
+    pub(crate) fn becomes_talk(&mut self) {
+        self.said.get_or_insert_default();
     }
 
     /// A fresh id for a call: unique in the thread, since turns only rise.

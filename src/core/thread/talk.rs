@@ -127,20 +127,20 @@ impl Talk {
 
 /// Takes note of a message to everybody, where the request is talk: one that was asked in words, or that changed something.
 pub(super) fn note(request: &mut Request, claim: &Claim, blocks: &[Block]) {
-    request.is_talk |= matches!(claim, Claim::Change { .. });
-    if request.is_talk {
+    if matches!(claim, Claim::Change { .. }) {
+        request.becomes_talk();
+    }
+    if let Some(said) = &mut request.said {
         let is_card = blocks.iter().any(|block| matches!(block, Block::Card { .. }));
-        request.said.push(if is_card { A_CARD.to_owned() } else { answer::plain(blocks) });
+        said.push(if is_card { A_CARD.to_owned() } else { answer::plain(blocks) });
     }
 }
 
 /// A request ended: keeps what was asked and answered, where there is a model that may be told.
 pub(super) fn keep(turn: &mut Turn<'_>, request: &Request) {
-    if !request.is_talk || turn.env.minds.first().is_none() {
-        return;
-    }
+    let Some(said) = request.said.as_ref().filter(|_| turn.env.minds.first().is_some()) else { return };
     let mask = turn.env.mask;
-    let (words, said) = (request.signal.payload.words(), request.said.join(" "));
+    let (words, said) = (request.signal.payload.words(), said.join(" "));
     let asked = told_line(mask, &words, ASKED_CHARS_MAX);
     let mut answered = told_line(mask, &said, ANSWERED_CHARS_MAX);
     let mut things = things_of(turn, request);

@@ -308,15 +308,16 @@ fn thread() -> Thread {
     // A step that shares no factor with the number of facts: each kind is planted early and late.
     let mut facts = (0..FACTS.len()).map(|n| FACTS[n * 7 % FACTS.len()].0);
     let every = MESSAGES / FACTS.len();
-    let noisy = MESSAGES - FACTS.len();
+    let rest = MESSAGES - FACTS.len();
     let mut noise = 0;
     for n in 0..MESSAGES {
-        match facts.next_if_at(n % every == every / 2) {
+        let fact = if n % every == every / 2 { facts.next() } else { None };
+        match fact {
             Some(fact) => thread.plant(fact),
             None => {
                 // So many of the rest read something that there are 200 results in the end, evenly spread.
                 let wanted = RESULTS - read;
-                let is_result = (noise + 1) * wanted / noisy > noise * wanted / noisy;
+                let is_result = (noise + 1) * wanted / rest > noise * wanted / rest;
                 thread.noise(noise, is_result);
                 noise += 1;
             }
@@ -325,15 +326,6 @@ fn thread() -> Thread {
     assert_eq!((thread.said, thread.results, facts.count()), (MESSAGES, RESULTS, 0));
     thread
 }
-
-/// The next one, if it is time.
-trait NextIfAt: Iterator {
-    fn next_if_at(&mut self, is_time: bool) -> Option<Self::Item> {
-        if is_time { self.next() } else { None }
-    }
-}
-
-impl<I: Iterator> NextIfAt for I {}
 
 fn is_told(ask: &Ask, fact: &str) -> bool {
     let situation = &ask.situation;

@@ -115,6 +115,15 @@ fn a_change_that_a_model_proposes_waits_for_its_countersignature() {
     assert!(!world.state.is_busy());
 }
 
+/// The mark around what is not to be trusted is one through a request, so that its prompts begin alike, and another in the next.
+#[test]
+fn a_request_has_one_fence_and_the_next_has_another() {
+    let mut world = world(vec![calls(&[FIND]), calls(&[STATUS]), says("I cannot say."), says("I cannot say.")]);
+    let fences = |told: Told| told.asks.iter().map(|ask| ask.fence).collect::<Vec<_>>();
+    let (one, next) = (fences(world.say(QUESTION)), fences(world.say(QUESTION)));
+    assert!(one.len() == 3 && one.iter().all(|fence| *fence == one[0]) && one[0] != next[0], "{one:?} {next:?}");
+}
+
 /// C-16: one change and nothing beside it.
 #[test]
 fn a_change_is_proposed_alone() {
