@@ -74,12 +74,27 @@ fn is_set(bits: u64, at: usize) -> bool {
     u32::try_from(at).ok().and_then(|at| bits.checked_shr(at)).is_some_and(|bits| bits & 1 == 1)
 }
 
-/// Which of these words a line holds, a bit each.
+/// Which of these words a line holds, a bit each. Most words of a line begin with a letter that none of these begins with.
 fn held(wanted: &[&str], line: &str) -> u64 {
-    words(line).fold(0, |held, word| {
-        let fits = wanted.iter().enumerate().filter(|(_, one)| is_the_same(one, word));
-        fits.fold(held, |held, (at, _)| held | u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)).unwrap_or(0))
-    })
+    let begins = wanted.iter().fold(0, |begins, word| begins | beginning(word));
+    let mut held = 0;
+    for word in words(line) {
+        if begins & beginning(word) == 0 {
+            continue;
+        }
+        for (at, one) in wanted.iter().enumerate() {
+            if is_the_same(one, word) {
+                held |= u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)).unwrap_or_default();
+            }
+        }
+    }
+    held
+}
+
+/// The first byte of a word as a bit; those beyond ASCII share one.
+fn beginning(word: &str) -> u128 {
+    let first = word.as_bytes().first().copied().unwrap_or_default().min(127);
+    1_u128.checked_shl(u32::from(first)).unwrap_or_default()
 }
 
 /// The words of a text, whole names among them, and then the parts of such a name: `db-3`, `db`, `3`.
@@ -105,7 +120,6 @@ fn is_the_same(wanted: &str, word: &str) -> bool {
     if wanted == word {
         return true;
     }
-    // Most words differ at once, and this is asked for each word of a long thread.
     if wanted.as_bytes().first() != word.as_bytes().first() || has_digit(wanted) || has_digit(word) {
         return false;
     }

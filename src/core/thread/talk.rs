@@ -73,6 +73,8 @@ impl Said {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Talk {
     turns: VecDeque<Said>,
+    /// How many characters they are.
+    chars: usize,
     /// What the things in it are labelled with, as it was found last. A label restricts who may see a thing, also when the
     /// thread no longer knows it.
     labels: BTreeMap<ResourceId, Vec<String>>,
@@ -82,12 +84,12 @@ impl Talk {
     /// Keeps a turn; what is over the caps goes, the oldest first.
     fn keep(&mut self, said: Said, labels: impl Iterator<Item = (ResourceId, Vec<String>)>) {
         self.labels.extend(labels);
+        self.chars = self.chars.saturating_add(said.chars());
         self.turns.push_back(said);
-        let mut chars: usize = self.turns.iter().map(Said::chars).sum();
         let mut is_over = false;
-        while self.turns.len() > TURNS_MAX || chars > CHARS_MAX {
+        while self.turns.len() > TURNS_MAX || self.chars > CHARS_MAX {
             let Some(oldest) = self.turns.pop_front() else { break };
-            chars = chars.saturating_sub(oldest.chars());
+            self.chars = self.chars.saturating_sub(oldest.chars());
             is_over = true;
         }
         if is_over {
@@ -98,6 +100,7 @@ impl Talk {
     /// A message was taken back: what it asked, and what was answered to it, is not told any more.
     pub(super) fn forget(&mut self, event: &EventId) {
         self.turns.retain(|said| said.event != *event);
+        self.chars = self.turns.iter().map(Said::chars).sum();
         self.drop_labels();
     }
 
@@ -186,8 +189,55 @@ fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<
 /// middle of a mark that stands for a secret.
 fn told_line(mask: &Mask, text: &str, chars_max: usize) -> String {
     static PLAN: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\b[0-9a-f]{32}\b").expect("invariant: the pattern is sound"));
-    let masked = mask.apply(text.trim());
+        LazyLock::new(|| Regex::new(r"(?-u:\b)[0-9a-f]{32}(?-u:\b)").expect("invariant: the pattern is sound"));
+    let masked = mask.apply(text.trim()).replace('\n', " / ");
     let line = text::one_line(&PLAN.replace_all(&masked, "[plan]"), chars_max);
     mask.apply(&line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{World, resource};
+
+    #[test]
+    fn the_caps_hold_and_the_newest_stay() {
+        let mut talk = Talk::default();
+        for (n, chars) in [(700, 10), (700, 400)].into_iter().flat_map(|(n, chars)| (0..n).map(move |n| (n, chars))) {
+            let id: ResourceId = format!("service:web-1:s{n}").parse().expect("an id");
+            let labels = std::iter::once((id.clone(), vec!["owner=ann".to_owned()]));
+            let said = Said {
+                event: EventId::new(n.to_string()),
+                at: Wall(0),
+                by: "ann".to_owned(),
+                asked: "x".to_owned(),
+                answered: "ä".repeat(chars),
+                things: BTreeSet::from([id]),
+            };
+            talk.keep(said, labels);
+            assert!(talk.turns.len() <= TURNS_MAX);
+            assert!(talk.turns.iter().map(Said::chars).sum::<usize>() <= CHARS_MAX);
+            assert!(talk.labels.len() <= talk.turns.len(), "labels of what is not told any more are dropped");
+        }
+        assert_eq!(talk.turns.back().map(|said| said.event.as_str()), Some("699"));
+    }
+
+    /// What rests on very many things would be told to nobody who may not see them all; and to keep them all is too much.
+    #[test]
+    fn of_a_long_list_only_the_question_is_kept() {
+        let mut world = World::with_fleet();
+        world.minds.smart = Some("big".to_owned());
+        for n in 0..THINGS_MAX {
+            world.script.resources.push(resource(&format!("service:web-1:s-{n:03}"), &format!("s-{n:03}")));
+        }
+        world.say("list services");
+        let said = world.state.talk.turns.back().expect("it was talk");
+        assert_eq!((said.asked.as_str(), said.answered.as_str()), ("list services", A_LIST));
+        assert!(said.things.is_empty());
+        world.script.resources.truncate(10);
+        world.state.reset(false);
+        world.say("list services");
+        let said = world.state.talk.turns.back().expect("it was talk");
+        assert!(said.things.len() == 9 && said.answered != A_LIST, "{said:?}");
+    }
 }

@@ -31,7 +31,7 @@ fn a_model_is_told_what_was_said_before_newest_last() {
     world.pass(60_000);
     insta::assert_snapshot!(earlier(&world.say(QUESTION)).join("\n"), @r"
     2023-11-14 22:13:20 UTC ann asked: status of nginx | answered: nginx is running.
-    2023-11-14 22:14:20 UTC bob asked: is the front door open | answered: The model says:⏎nginx is running, so look elsewhere.
+    2023-11-14 22:14:20 UTC bob asked: is the front door open | answered: The model says: / nginx is running, so look elsewhere.
     ");
 }
 
@@ -92,7 +92,7 @@ fn what_is_the_bots_own_business_is_not_told() {
     assert!(!format!("{:?}", told.asks).contains(&plan));
     insta::assert_snapshot!(earlier(&told).join("\n"), @r"
     2023-11-14 22:13:20 UTC ann asked: restart nginx | answered: (the bot asked people to countersign a change)
-    2023-11-14 22:13:20 UTC bob asked: approve [plan] | answered: Not as planned: restart nginx. A fresh read shows something else than was expected.⏎state: running (as expected)⏎run: 1, expected another than 1⏎The tool said (NOT_FOUND): `lab_control.restart` is not scripted
+    2023-11-14 22:13:20 UTC bob asked: approve [plan] | answered: Not as planned: restart nginx. A fresh read shows something else than was expected. / state: running (as expected) / run: 1, expected another than 1 / The tool said (NOT_FOUND): `lab_control.restart` is not scripted
     ");
 }
 
