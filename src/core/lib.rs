@@ -45,7 +45,9 @@
 //! 11. **No claim without evidence.** A claimed reading is a reading of this request; nothing else is shown.
 //!     Held by `a_message_passes_the_outgoing_gates_or_stays`, `a_change_that_did_not_take_is_told_as_it_is`,
 //!     `what_cannot_be_read_stays_unverified_until_it_can`, `what_nothing_bears_out_is_not_shown`,
-//!     `sixty_texts_that_are_after_something_come_to_nothing`.
+//!     `nothing_that_was_said_before_bears_anything_out`,
+//!     `sixty_texts_that_are_after_something_come_to_nothing`,
+//!     `the_sixty_come_to_nothing_where_somebody_has_said_them_before`.
 //! 12. **A call runs inside its resolved target**, never in a parent that happens to have the same path.
 //!     Held by `a_wrong_host_read_is_refused_when_the_child_was_meant`,
 //!     `each_invariant_holds_and_is_missed_when_it_is_broken`.

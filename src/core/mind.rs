@@ -72,30 +72,56 @@ pub struct Ask {
     pub n: u32,
     /// Who is asked.
     pub tier: Tier,
-    /// A number that nobody outside knows. What is not to be trusted is put between marks that have it in them, so that it
-    /// cannot end where it pretends to.
+    /// A number that nobody outside knows, the same through a request. What is not to be trusted is put between marks that
+    /// have it in them, so that it cannot end where it pretends to.
     pub fence: u64,
     /// What it has to know.
     pub situation: Situation,
 }
 
-/// Everything that a model is told: masked, bounded, and nothing else of the thread.
+/// Everything that a model is told: masked, bounded, and nothing else of the thread. In the order in which it is told: what
+/// stays the same through a request comes first, so that a server need not read it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// What the person wrote.
     pub question: String,
+    /// What the thread knew to be there when it was asked: a line each, that begins with the canonical id.
+    pub targets: Vec<String>,
+    /// What was learnt before, a line each.
+    pub known: Vec<String>,
+    /// What was asked and answered in this thread before, a line each, the oldest first. Nothing rests on it.
+    pub earlier: Vec<String>,
+    /// What it did so far, the oldest first.
+    pub exchanges: Vec<Exchange>,
+    /// What was found to be there since it was asked: lines as in `targets`.
+    pub since: Vec<String>,
     /// The target of a change that is not verified yet.
     pub unverified: Option<String>,
     /// What it may call; nothing where it has to answer now.
     pub offers: Vec<Offer>,
-    /// What the thread knows to be there: a line each, that begins with the canonical id.
-    pub targets: Vec<String>,
-    /// What was learnt before, a line each.
-    pub known: Vec<String>,
-    /// What it did so far, the oldest first.
-    pub exchanges: Vec<Exchange>,
     /// What it has to be told beside that: fixed sentences of ours (C-41).
     pub notes: Vec<&'static str>,
+}
+
+/// How many characters a prompt puts around what it tells, at most: its rules and titles; the words and marks around a call
+/// that was made; around one that is offered, and around its target and each argument of it. The model client's tests hold it to that.
+const FRAME_CHARS: usize = 2_000;
+const EXCHANGE_CHARS: usize = 150;
+const OFFER_CHARS: usize = 130;
+const TARGET_CHARS: usize = 100;
+const ARG_CHARS: usize = 55;
+
+impl Situation {
+    /// How many characters it is told in, at most: what is in it, and what a prompt puts around that.
+    pub fn chars(&self) -> usize {
+        let lines = [&self.targets, &self.known, &self.earlier, &self.since].into_iter().flatten();
+        let lines =
+            lines.chain([&self.question]).chain(&self.unverified).map(|line| line.chars().count().saturating_add(1));
+        let notes = self.notes.iter().map(|note| note.chars().count().saturating_add(2));
+        let told = self.exchanges.iter().map(Exchange::chars);
+        let all: usize = lines.chain(notes).chain(told).chain(self.offers.iter().map(Offer::chars)).sum();
+        all.saturating_add(FRAME_CHARS)
+    }
 }
 
 /// One thing that may be called.
@@ -109,6 +135,19 @@ pub struct Offer {
     pub target: Option<String>,
     /// Its arguments.
     pub args: Vec<OfferedArg>,
+}
+
+impl Offer {
+    fn chars(&self) -> usize {
+        let args = self.args.iter().map(|arg| {
+            let choices = arg.choices.iter().map(|choice| choice.chars().count().saturating_add(3));
+            let texts = arg.name.chars().count().saturating_mul(2).saturating_add(arg.about.chars().count());
+            choices.sum::<usize>().saturating_add(texts).saturating_add(ARG_CHARS)
+        });
+        let target = self.target.as_ref().map_or(0, |target| target.chars().count().saturating_add(TARGET_CHARS));
+        let own = self.name.chars().count().saturating_add(self.about.chars().count()).saturating_add(target);
+        args.sum::<usize>().saturating_add(own).saturating_add(OFFER_CHARS)
+    }
 }
 
 /// One argument of it.
@@ -139,6 +178,15 @@ pub struct Exchange {
     pub result: String,
     /// Whether it worked.
     pub ok: bool,
+}
+
+impl Exchange {
+    /// How many characters it is told in, at most.
+    pub(crate) fn chars(&self) -> usize {
+        let target = self.target.as_deref().unwrap_or_default();
+        let texts = [self.call.as_str(), target, &self.args, &self.result];
+        texts.iter().map(|text| text.chars().count()).sum::<usize>().saturating_add(EXCHANGE_CHARS)
+    }
 }
 
 /// What a model said. All of it is a claim.

@@ -16,4 +16,5 @@ mod wire;
 
 pub use catalogue::{Catalogue, Listed, Listing, Missing};
 pub use client::{Models, ModelsConfig};
+pub use prompt::as_sent;
 pub use trouble::{Refusal, Trouble};

@@ -178,6 +178,8 @@ mod tests {
             offers: offers(),
             targets: targets.iter().map(|line| (*line).to_owned()).collect(),
             known: Vec::new(),
+            earlier: Vec::new(),
+            since: Vec::new(),
             exchanges: Vec::new(),
             notes: Vec::new(),
         }

@@ -303,6 +303,53 @@ mod tests {
         assert_eq!(names.len(), METRICS.len(), "a name stands twice in the table");
     }
 
+    /// The shipped dashboard asks for nothing that is not recorded, and by no label that is not there.
+    #[test]
+    fn the_dashboard_names_only_what_is_recorded() {
+        let dashboard = include_str!("../../config/dashboards/grafana.json");
+        let dashboard: serde_json::Value = serde_json::from_str(dashboard).expect("it is JSON");
+        let panels = dashboard["panels"].as_array().expect("it has panels");
+        let targets: Vec<&serde_json::Value> =
+            panels.iter().flat_map(|panel| panel["targets"].as_array().expect("a panel asks for something")).collect();
+        assert!(panels.len() > 9 && targets.len() >= panels.len());
+        for target in targets {
+            let asks = target["expr"].as_str().expect("an expression");
+            let of = asked_for(asks);
+            assert!(!of.is_empty(), "{asks}");
+            for label in labels_in(r"(?:by|ignoring) \(([^)]*)\)", asks) {
+                let is_there = |metric: &&Metric| metric.labels.contains(&label.as_str());
+                let is_there = of.iter().any(is_there) || (label == "le" && of.iter().all(|m| m.kind == Kind::Seconds));
+                assert!(is_there, "no metric of `{asks}` has the label {label}");
+            }
+            let legend = target["legendFormat"].as_str().expect("a legend");
+            for label in labels_in(r"\{\{(\w+)\}\}", legend) {
+                assert!(asks.contains(&label), "the legend of `{asks}` names {label}");
+            }
+        }
+    }
+
+    /// The metrics that an expression names, each with the labels that it is narrowed down by.
+    fn asked_for(asks: &str) -> Vec<&'static Metric> {
+        let named = regex::Regex::new(r"countersign_(\w+)(?:\{(\w+)=)?").expect("sound");
+        let found = named.captures_iter(asks).map(|found| {
+            let name = found.get(1).map_or("", |name| name.as_str());
+            let (name, kind) = name.strip_suffix("_bucket").map_or((name, None), |name| (name, Some(Kind::Seconds)));
+            let metric =
+                METRICS.iter().find(|metric| metric.name == name && kind.is_none_or(|kind| metric.kind == kind));
+            let metric = metric.unwrap_or_else(|| panic!("no metric is called {name}: {asks}"));
+            let by = found.get(2).map(|label| label.as_str());
+            assert!(by.is_none_or(|label| metric.labels.contains(&label)), "{name} has no such label: {asks}");
+            metric
+        });
+        found.collect()
+    }
+
+    fn labels_in(pattern: &str, text: &str) -> Vec<String> {
+        let lists = regex::Regex::new(pattern).expect("sound");
+        let lists = lists.captures_iter(text).filter_map(|list| list.get(1));
+        lists.flat_map(|list| list.as_str().split(", ")).map(str::to_owned).collect()
+    }
+
     #[test]
     fn values_of_labels_are_cleaned() {
         let cases = [

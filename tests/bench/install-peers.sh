@@ -3,13 +3,14 @@
 # goes into one folder outside the repository, with a file `env` that telegram/run-peers.sh reads. Measures nothing.
 #
 #   tests/bench/install-peers.sh DIR            all of them
-#   tests/bench/install-peers.sh DIR PEER...    only these: harness teloxide node ptb errbot opsdroid limits
+#   tests/bench/install-peers.sh DIR PEER...    only these: harness teloxide node ptb errbot opsdroid limits agents
 #
 # Needs python3 with venv, node 20 or newer with npm, and cargo. The versions are those the figures in README.md were
 # measured with. What is already there is installed again, which changes nothing.
 set -euo pipefail
 
 PYTHON_TELEGRAM_BOT=22.8 AIOGRAM=3.31.0 ERRBOT=6.2.1 OPSDROID=0.31.0 GRAMMY=1.46.0 HUBOT=14.1.0
+NANOBOT=0.3.5 HERMES=0.19
 
 repository="$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")/../..")"
 
@@ -75,6 +76,15 @@ built() {
 install_teloxide() {
     built teloxide telegram/bots/teloxide_echo takecell 0.1.1
     remember TELOXIDE_ECHO "$dir/teloxide/target/release/teloxide_echo"
+}
+
+# Agents with a model, for run-agents.sh; not among the defaults, because they are large.
+install_agents() {
+    # Its Telegram channel installs its library at the first start, unless that is there.
+    venv nanobot "nanobot-ai==$NANOBOT" "python-telegram-bot[socks]==$PYTHON_TELEGRAM_BOT"
+    remember NANOBOT_PY "$dir/nanobot/bin/python"
+    venv hermes "hermes-agent[messaging]==$HERMES"
+    remember HERMES_PY "$dir/hermes/bin/python"
 }
 
 # What the machine itself can do; not among the defaults, because it takes long to build.

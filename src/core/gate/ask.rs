@@ -48,7 +48,8 @@ fn holds_no_secret(situation: &Situation, ctx: &Ctx<'_>) -> Verdict {
 
 /// Every text in it that is not ours.
 fn texts_of(situation: &Situation) -> impl Iterator<Item = &str> {
-    let lines = situation.targets.iter().chain(&situation.known).map(String::as_str);
+    let lines = [&situation.targets, &situation.known, &situation.earlier, &situation.since];
+    let lines = lines.into_iter().flatten().map(String::as_str);
     let told = situation.exchanges.iter().flat_map(|exchange| {
         let target = exchange.target.as_deref().unwrap_or_default();
         [exchange.call.as_str(), target, exchange.args.as_str(), exchange.result.as_str()]

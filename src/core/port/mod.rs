@@ -28,6 +28,11 @@ pub trait Similarity: Send + Sync {
     /// 1000 is equal.
     fn alike(&self, a: &str, b: &str) -> u16;
 
+    /// The same for one text beside many, in their order: what is done for the one is done once.
+    fn alike_each(&self, a: &str, texts: &[String]) -> Vec<u16> {
+        texts.iter().map(|text| self.alike(a, text)).collect()
+    }
+
     /// From where on a suggestion is worth making.
     fn worth_suggesting(&self) -> u16;
 }

@@ -20,6 +20,7 @@ mod perceive;
 mod plans;
 mod prefetch;
 mod procedure;
+mod recall;
 mod request;
 mod resolved;
 mod run;
@@ -28,6 +29,7 @@ mod spend;
 mod state;
 mod stop;
 mod trouble;
+mod talk;
 mod waiting;
 
 pub use budget::Budget;

@@ -162,8 +162,12 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
             turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
             turn.finish(request, Ending::Answered);
         }
-        Does::Call { tool, action } => begin(turn, request, intent, (tool, action), &route),
+        Does::Call { tool, action } => {
+            request.becomes_talk();
+            begin(turn, request, intent, (tool, action), &route);
+        }
         Does::Reply(reply) => {
+            request.becomes_talk();
             let blocks = say::canned::reply(reply, &route, turn.env.mask);
             turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
             turn.finish(request, Ending::Answered);
@@ -226,7 +230,8 @@ fn ask_which(
     turn.ask(request, say::which_one(), choices);
 }
 
-fn not_understood(turn: &mut Turn<'_>, request: Request, text: &str) {
+fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
+    request.becomes_talk();
     let near = nearest(&hear(text), &turn.env);
     match near.as_slice() {
         [mended] if mended.runs => {
@@ -270,9 +275,12 @@ fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<R
     by_number.or_else(by_label).or_else(only).map(|(_, resume)| resume.clone())
 }
 
-fn resume_with(turn: &mut Turn<'_>, request: Request, resume: Resume) {
+fn resume_with(turn: &mut Turn<'_>, mut request: Request, resume: Resume) {
     match resume {
-        Resume::Procedure(procedure) => advance(turn, request, *procedure),
+        Resume::Procedure(procedure) => {
+            request.becomes_talk();
+            advance(turn, request, *procedure);
+        }
         Resume::Words(text) => words(turn, request, &text),
     }
 }

@@ -1,10 +1,11 @@
 //! One request: from an accepted signal to what was said about it. A thread works on one at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::approval::PlanId;
 use crate::gate::{Judged, ToolCall};
 use crate::port::{Claim, Source};
+use crate::resource::ResourceId;
 use crate::signal::{CallId, Signal};
 use crate::tool::ToolKind;
 use crate::usage::Usage;
@@ -46,6 +47,10 @@ pub(crate) struct Request {
     pub sources: Vec<Source>,
     /// What its calls came back with, for `sources`.
     pub outputs: Outputs,
+    /// What discoveries found.
+    pub found: BTreeSet<ResourceId>,
+    /// What was said to everybody, where a model may be told of it later; none where it is about the bot itself.
+    pub said: Option<Vec<String>>,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
@@ -76,6 +81,8 @@ impl Request {
             waiting: BTreeMap::new(),
             sources: Vec::new(),
             outputs: Outputs::default(),
+            found: BTreeSet::new(),
+            said: None,
             judged: Vec::new(),
             driver: None,
             carrying: None,
@@ -86,6 +93,11 @@ impl Request {
             next_call: 0,
             next_post: 0,
         }
+    }
+
+    /// A model may be told later what was asked and answered.
+    pub(crate) fn becomes_talk(&mut self) {
+        self.said.get_or_insert_default();
     }
 
     /// A fresh id for a call: unique in the thread, since turns only rise.

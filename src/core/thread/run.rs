@@ -216,6 +216,7 @@ pub(super) fn on_success(
         turn.state.resolved.touch(target, turn.now.mono);
     }
     request.sources.push(source_of(call, envelope));
+    request.found.extend(found.iter().map(|resource| resource.id.clone()));
     learn(turn, request.turn, call, envelope);
 }
 

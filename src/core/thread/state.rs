@@ -12,6 +12,7 @@ use super::link::WrongCodes;
 use super::outputs::Outputs;
 use super::procedure::Procedure;
 use super::request::Request;
+use super::talk::{self, Talk};
 use super::{Entities, Fsm, Knowledge, ResolvedContext};
 
 /// What picking a choice does.
@@ -39,6 +40,7 @@ pub struct ThreadState {
     pub(crate) resolved: ResolvedContext,
     pub(crate) knowledge: Knowledge,
     pub(crate) entities: Entities,
+    pub(crate) talk: Talk,
     /// The domain that was last talked about (CAS-03).
     pub(crate) sticky: Option<String>,
     /// How many requests there were.
@@ -104,6 +106,7 @@ impl ThreadState {
         }
         self.entities.clear();
         self.outputs = Outputs::default();
+        self.talk = Talk::default();
         self.question = None;
         self.sticky = None;
         kept
@@ -177,7 +180,12 @@ impl<'a> Turn<'a> {
         blocks.extend(super::grants::has_fallen(&self.effects).then(super::say::grants::fallen));
         let post = Outgoing { visibility: visibility.clone(), ..outgoing(request, mark, claim, blocks) };
         let (message, whole) = match judge_post(post, &self.ctx(request), &request.sources) {
-            Ok(message) => (message, true),
+            Ok(message) => {
+                if visibility.is_everybody() {
+                    talk::note(request, &message.get().claim, &message.get().blocks);
+                }
+                (message, true)
+            }
             Err(refusal) => {
                 self.on_post_refused(request, &refusal);
                 let sentence = super::say::withheld(&refusal);
@@ -235,6 +243,7 @@ impl<'a> Turn<'a> {
 
     /// Ends the request. What it did stays for `why`.
     pub(crate) fn finish(&mut self, mut request: Request, ending: Ending) {
+        talk::keep(self, &request);
         self.give_up_what_waits(&mut request);
         if !request.judged.is_empty() {
             self.state.last_judged = request.judged;

@@ -43,6 +43,7 @@ fn tell(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId, hint: Hint) {
 /// A message was edited or deleted: what was asked for with it and is not begun falls away. Nobody needs a right to that,
 /// because nothing is given by it. Where nothing waits for that message, nothing is said.
 pub(super) fn take_back(turn: &mut Turn<'_>, mut request: Request, event: &EventId, why: Withdrawal) {
+    turn.state.talk.forget(event);
     let asked_with_it = |filed: &&&Filed| {
         let waits = matches!(filed.state(), PlanState::Pending | PlanState::Approved);
         waits && filed.frozen.plan().event.as_ref() == Some(event)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A fake model for load: an OpenAI-compatible chat endpoint on loopback. It answers `ok n42`, with the last such number that
+"""A fake model for load: an OpenAI-compatible chat endpoint on loopback. It answers `ok n42`, with the newest such number that
 a person wrote, at once or after `--delay` seconds, and writes one JSON object per call: bytes of the prompt, of the system
 part and of the tools, number of messages and tools. Needs aiohttp.
 
@@ -24,9 +24,9 @@ def text_of(message):
 
 
 def nonce_of(messages):
-    """The last number in the newest message of a person that has one."""
+    """The first number in the newest message of a person that has one: what follows there may be what was said before."""
     said = [NONCE.findall(text_of(one)) for one in messages if one.get("role") == "user"]
-    return next((found[-1] for found in reversed(said) if found), None)
+    return next((found[0] for found in reversed(said) if found), None)
 
 
 def note_of(path, raw, asked, nonce):

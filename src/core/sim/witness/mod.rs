@@ -85,6 +85,8 @@ struct Seat {
     answered: Option<(Sent, Envelope)>,
     /// The calls of the request at work that succeeded.
     read: Vec<(String, Option<ResourceId>)>,
+    /// Which signals something was said about.
+    answered_for: BTreeSet<SignalId>,
     /// For which signals a refusal was recorded.
     recorded: BTreeSet<SignalId>,
 }

@@ -13,6 +13,7 @@ use crate::tool::ToolKind;
 
 impl Witness {
     pub(super) fn posted(&mut self, moment: &Moment<'_>, message: &Outgoing) {
+        self.seat(moment.seat).answered_for.insert(message.answers.clone());
         self.shown(message);
         self.claimed(moment, &message.claim);
         let recorded = self.look(moment.seat).recorded.contains(&message.answers);
@@ -56,11 +57,14 @@ impl Witness {
         }
     }
 
-    /// A model is asked: never with a secret, and never for what is routed (invariant 10).
+    /// A model is asked: never with a secret, and never for what is routed (invariant 10), unless that was answered without
+    /// it: what failed is told, and a model may say more.
     pub(super) fn asked(&mut self, moment: &Moment<'_>, ask: &Ask) {
         let told = texts(&ask.situation).find(|text| text.contains(SECRET_VALUE)).cloned();
         self.demand(2, told.is_none(), || format!("a secret is told to a model: {told:?}"));
-        let routed = moment.signal.and_then(words).filter(|words| self.routed.contains(*words)).map(str::to_owned);
+        let answered = &self.look(moment.seat).answered_for;
+        let unanswered = moment.signal.filter(|signal| !answered.contains(&signal.id));
+        let routed = unanswered.and_then(words).filter(|words| self.routed.contains(*words)).map(str::to_owned);
         self.demand(10, routed.is_none(), || format!("`{routed:?}` is routed, and a model is asked"));
         let talks = moment.signal.is_some_and(|signal| moment.rights.may(&signal.asker(), &crate::port::Right::Talk));
         self.demand(8, talks, || format!("a model is asked for {:?}, who may not talk", moment.signal));
@@ -84,7 +88,7 @@ impl Witness {
 
 /// Every text of what a model is told.
 fn texts(situation: &Situation) -> impl Iterator<Item = &String> {
-    let Situation { question, unverified, targets, known, exchanges, .. } = situation;
+    let Situation { question, unverified, targets, known, earlier, since, exchanges, .. } = situation;
     let exchanged = exchanges.iter().flat_map(|one| [&one.call, &one.args, &one.result].into_iter().chain(&one.target));
-    std::iter::once(question).chain(unverified).chain(targets).chain(known).chain(exchanged)
+    std::iter::once(question).chain(unverified).chain(targets).chain(known).chain(earlier).chain(since).chain(exchanged)
 }

@@ -3,6 +3,8 @@
 //! where this request has borne it out (DESIGN.md section 3, LOOP-*). What a proposal leads to is in `run.rs`, and a change
 //! that is proposed becomes a plan in `draft.rs`, whose card ends the request.
 
+mod before;
+mod offers;
 mod reply;
 mod rewrite;
 mod situation;
@@ -27,6 +29,7 @@ use super::state::Turn;
 use super::{State, say};
 use super::{carry, draft, trouble};
 
+use before::Before;
 use reply::{Reply, Wanted};
 use rewrite::Rewrites;
 
@@ -50,7 +53,11 @@ pub(crate) struct Agent {
     words: String,
     /// Every call, the one that fits these words best first.
     ranked: Vec<String>,
+    /// What the thread knew when it began.
+    before: Before,
     tier: Tier,
+    /// What stands around all that is not to be trusted, through the whole request.
+    fence: u64,
     /// How often a model was asked.
     asked: u32,
     /// What was done so far: the calls of each turn, in the order in which they were wanted.
@@ -89,13 +96,16 @@ enum Slot {
 }
 
 impl Agent {
-    fn new(words: &str, tier: Tier, env: &Env<'_>) -> Self {
+    fn new(words: &str, tier: Tier, turn: &Turn<'_>, request: &Request) -> Self {
+        let seed = turn.now.seed;
         let mut evidence = Evidence::default();
         evidence.asked(words);
         Self {
             words: words.to_owned(),
-            ranked: situation::ranked(env, words),
+            ranked: offers::ranked(&turn.env, words),
+            before: Before::new(turn, &request.signal.asker(), words),
             tier,
+            fence: u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default(),
             asked: 0,
             rounds: Vec::new(),
             batch: Vec::new(),
@@ -140,7 +150,7 @@ impl Agent {
 pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Option<Request> {
     let Some(first) = turn.env.minds.first() else { return Some(request) };
     let above = turn.env.minds.above(first).filter(|_| steps::are_several(words));
-    let agent = Agent::new(words, above.unwrap_or(first), &turn.env);
+    let agent = Agent::new(words, above.unwrap_or(first), turn, &request);
     think(turn, request, agent);
     None
 }
@@ -150,7 +160,7 @@ pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Optio
 pub(super) fn explain(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, failure: &Failure) {
     let Some(tier) = turn.env.minds.first() else { return turn.finish(request, Ending::Answered) };
     let words = request.signal.payload.words();
-    let mut agent = Agent { explains: true, ..Agent::new(&words, tier, &turn.env) };
+    let mut agent = Agent { explains: true, ..Agent::new(&words, tier, turn, &request) };
     let result = situation::masked(turn.env.mask, &failure.message, situation::RESULT_CHARS_MAX);
     agent.evidence.mentioned(&result);
     let told = |text: String| situation::told_line(turn.env.mask, &text);
@@ -173,9 +183,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     let may_call = !is_last_turn(turn, &request);
     let situation = situation::of(turn, &request, &mut agent, may_call);
     let asked = estimate(&situation);
-    let (signal, n, tier) = (request.signal.id.clone(), agent.asked, agent.tier);
-    let seed = turn.now.seed;
-    let fence = u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default();
+    let (signal, n, tier, fence) = (request.signal.id.clone(), agent.asked, agent.tier, agent.fence);
     match judge_ask(Ask { signal, n, tier, fence, situation }, &turn.ctx(&request)) {
         Ok(ask) => {
             let model = turn.env.minds.name(tier);
@@ -196,7 +204,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
 /// What a question uses at least: what is written in it, at three and a half characters a token. What it costs only the
 /// model's server can say.
 fn estimate(situation: &Situation) -> Usage {
-    let chars = u64::try_from(situation::chars(situation)).unwrap_or(u64::MAX);
+    let chars = u64::try_from(situation.chars()).unwrap_or(u64::MAX);
     Usage { tokens_in: chars.saturating_mul(2).div_ceil(7), ..Usage::default() }
 }
 
@@ -472,3 +480,11 @@ mod loops;
 #[cfg(test)]
 #[path = "injection_tests.rs"]
 mod injections;
+
+#[cfg(test)]
+#[path = "earlier_tests.rs"]
+mod earlier;
+
+#[cfg(test)]
+#[path = "planted_tests.rs"]
+mod planted;

@@ -8,7 +8,7 @@ use crate::testkit::{Told, World};
 use crate::tool::ToolKind;
 use crate::usage::Usage;
 
-use super::situation::{CHARS_MAX, chars, masked};
+use super::situation::{CHARS_MAX, masked};
 
 pub(super) fn says(text: &str) -> Thought {
     Thought { text: text.to_owned(), ..Thought::default() }
@@ -57,7 +57,7 @@ fn a_model_finds_reads_and_answers_with_what_it_rests_on() {
     service:web-1:nginx  nginx 
     nginx is running.
     ");
-    assert!(last.situation.targets.iter().any(|line| line.starts_with("service:web-1:nginx  ")), "{last:?}");
+    assert!(last.situation.since.iter().any(|line| line.starts_with("service:web-1:nginx  ")), "{last:?}");
 }
 
 #[test]
@@ -113,6 +113,15 @@ fn a_change_that_a_model_proposes_waits_for_its_countersignature() {
     assert!(filed.frozen.plan().tainted);
     assert_eq!(filed.frozen.plan().requester.id.as_str(), "ann");
     assert!(!world.state.is_busy());
+}
+
+/// The mark around what is not to be trusted is one through a request, so that its prompts begin alike, and another in the next.
+#[test]
+fn a_request_has_one_fence_and_the_next_has_another() {
+    let mut world = world(vec![calls(&[FIND]), calls(&[STATUS]), says("I cannot say."), says("I cannot say.")]);
+    let fences = |told: Told| told.asks.iter().map(|ask| ask.fence).collect::<Vec<_>>();
+    let (one, next) = (fences(world.say(QUESTION)), fences(world.say(QUESTION)));
+    assert!(one.len() == 3 && one.iter().all(|fence| *fence == one[0]) && one[0] != next[0], "{one:?} {next:?}");
 }
 
 /// C-16: one change and nothing beside it.
@@ -228,7 +237,7 @@ fn what_a_model_is_told_never_grows_beyond_the_cap() {
     };
     world.thoughts = (0..5).map(turn).collect();
     let told = world.say(&format!("{QUESTION} {}", "y".repeat(5_000)));
-    let sizes: Vec<usize> = told.asks.iter().map(|ask| chars(&ask.situation)).collect();
+    let sizes: Vec<usize> = told.asks.iter().map(|ask| ask.situation.chars()).collect();
     assert!(sizes.iter().all(|size| *size <= CHARS_MAX), "{sizes:?}");
     assert!(sizes.iter().any(|size| *size > CHARS_MAX - 1_000), "nothing was left out: {sizes:?}");
     let last = told.asks.last().expect("it was asked");

@@ -7,7 +7,8 @@
 #
 # From tgbench.py: TG_BASE, TG_TOKEN, TG_DATA (a fresh folder), TG_SCENARIO, LIMITS (on: the platform limits as shipped; else
 # lifted, because then the fake has none). From whoever runs it: COUNTERSIGN, the binary (target/release/countersign), and
-# SPOKES=true to start the built-in tool server, too, whose memory is reported apart.
+# SPOKES=true to start the built-in tool server, too, whose memory is reported apart. LLM_BASE: the model, which is then asked
+# what else a rule would answer.
 set -euo pipefail
 
 bots="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
@@ -18,6 +19,9 @@ configuration() {
     printf '[telegram]\napi_url = "%s"\n' "${TG_BASE:?the base URL of the Bot API}"
     if [[ "${LIMITS:-off}" != on ]]; then
         printf '%s = 0\n' per_second per_chat_per_second per_group_per_minute
+    fi
+    if [[ -n "${LLM_BASE:-}" ]]; then
+        printf '[model]\nbase_url = "%s"\nsmart = "fake-model"\n' "$LLM_BASE"
     fi
     printf '[intents]\nfile = "intents.toml"\n[access]\nfile = "access.toml"\n'
     printf '[spokes.host]\nenabled = %s\n' "${SPOKES:-false}"
@@ -30,6 +34,10 @@ configuration() {
 }
 
 intents() {
+    if [[ -n "${LLM_BASE:-}" ]]; then
+        printf '[[intent]]\nname = "ping"\nabout = "whether it is there"\nexamples = ["ping"]\npatterns = ["ping"]\nreply = "pong"\n'
+        return
+    fi
     cat <<'INTENTS'
 [[intent]]
 name = "bench-restart"
@@ -48,6 +56,7 @@ people() {
 }
 
 access() {
+    people 50 2
     people 500 1
     people 600 8
     people 777 1
