@@ -2,20 +2,23 @@
 //! intents, access file and policies. Says how many steps held every invariant; where one did not, writes a recording of the
 //! shortest way to it that was found. Starts nothing, and speaks to nobody.
 
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use countersign_core::signal::{ActorId, Platform};
 use countersign_core::sim::{self, Failure, Report, Script, Tally};
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
 use crate::access::{OsUser, Owner};
+use crate::clock::random_bytes;
 use crate::replay::{Header, Line};
 
 /// How often somebody at a terminal hears how far it has come.
@@ -45,10 +48,8 @@ pub(super) fn run(args: &RunArgs, wanted: &SimulateArgs) -> Result<(), Failed> {
     let access = sources.access(Some(owner)).map_err(|error| Failed::Usage(error.into()))?;
     let cast = access.cast();
     let world = setup.world(Box::new(access.clone()), Box::new(access), Box::new(Vec::new));
-    let seed = match wanted.seed {
-        Some(seed) => seed,
-        None => getrandom::u64().map_err(|error| Failed::Internal(anyhow::anyhow!("no randomness: {error}")))?,
-    };
+    // Short enough to be typed again.
+    let seed = wanted.seed.unwrap_or_else(|| u64::from(u32::from_le_bytes(random_bytes())));
     let (begun, mut told) = (Instant::now(), Instant::now());
     let is_watched = std::io::stderr().is_terminal() && !args.json;
     let report = world.look(|env| {
@@ -137,11 +138,12 @@ impl Said<'_> {
         if let Some((failure, script)) = self.report.failure.as_ref().zip(self.script) {
             let Failure { breach, seed, operations: (left, of), .. } = &**failure;
             let script = script.display();
-            text.push_str(&format!(
+            let _a_string_takes_any_text = write!(
+                text,
                 "invariant {} does not hold: {}\nshrunk from {of} operations to {left}, in {script}; to see every decision: \
                  countersign replay {script}\nto run it again: countersign simulate --seed {seed} --steps 1\n",
                 breach.invariant, breach.what,
-            ));
+            );
         }
         text
     }
@@ -166,7 +168,7 @@ impl Said<'_> {
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let apart = digits.char_indices().map(|(at, digit)| {
-        let is_first_of_three = at > 0 && (digits.len() - at) % 3 == 0;
+        let is_first_of_three = at > 0 && (digits.len() - at).is_multiple_of(3);
         format!("{}{digit}", if is_first_of_three { "," } else { "" })
     });
     apart.collect()

@@ -134,8 +134,10 @@ pub(super) fn verify(turn: &mut Turn<'_>, mut request: Request) {
 }
 
 /// A request that a model drove is over: what it left unverified is looked at, where that may be done by now.
-pub(super) fn verify_after_all(turn: &mut Turn<'_>, request: Request) {
+pub(super) fn verify_after_all(turn: &mut Turn<'_>, mut request: Request) {
     if turn.state.desk.holding().is_some_and(|filed| may_be_looked_at(turn, filed)) {
+        // What a model was still reading is no look at what was changed.
+        turn.give_up_what_waits(&mut request);
         return verify(turn, request);
     }
     turn.finish(request, Ending::Answered);

@@ -256,8 +256,9 @@ impl<'a> Turn<'a> {
 
     /// What was begun for a request and has not answered is wanted no more. A question to a model was used all the same, as
     /// far as anybody can know.
-    fn give_up_what_waits(&mut self, request: &mut Request) {
+    pub(crate) fn give_up_what_waits(&mut self, request: &mut Request) {
         let (calls, asked) = (request.open_readings(), request.asked.take());
+        request.waiting.retain(|id, _| !calls.contains(id));
         if let Some(usage) = asked {
             self.count_use(&request.signal, Origin::Model, usage);
         }

@@ -1,6 +1,7 @@
 //! One thread with a scripted model: what is mended for it, who is asked, and what the core
 //! looks at itself whatever the model says.
 
+use crate::effect::Input;
 use crate::envelope::{Code, Details, Envelope};
 use crate::mind::Thought;
 use crate::rate::{Allowance, Most, Scope};
@@ -132,6 +133,29 @@ fn where_the_core_cannot_look_either_the_answer_says_so() {
     Nothing else is changed in this thread until it can be read. I try again at 2023-11-14 22:13:40 UTC, or type `verify`.
     ");
     assert_eq!(world.state.fsm().state().as_str(), "VERIFYING");
+}
+
+/// Invariant 3: what a model had begun to read is no look at what was changed, however it answers.
+#[test]
+fn what_a_model_was_still_reading_when_it_ended_verifies_nothing() {
+    let mut world = unverified(Vec::new());
+    world.say("list services");
+    world.answers("lab_read.status", running());
+    let (asked, mut told) = (signal("q", "ann", QUESTION), crate::testkit::Told::default());
+    world.input(Input::Signal(Box::new(asked.clone())), &mut told);
+    let n = told.asks.last().expect("a model is asked").n;
+    let other = ("lab_read__status", r#"{"target":"service:web-1:postgres"}"#);
+    let wild = ("nobody__knows", "{}");
+    let heard = Box::new(Ok(calls(&[other, wild, wild, wild, wild])));
+    let left = world.input(Input::Thought { signal: Box::new(asked), n, heard }, &mut told);
+    let targets: Vec<_> = left.iter().filter_map(|call| call.target.as_ref()).map(ToString::to_string).collect();
+    assert_eq!(targets, ["service:web-1:postgres", "service:web-1:nginx"], "the second is the core's own");
+    let answers: Vec<Input> = left.iter().map(|call| world.run(call)).collect();
+    let states = answers.into_iter().map(|answer| {
+        world.input(answer, &mut told);
+        world.state.fsm().state().as_str()
+    });
+    assert_eq!(states.collect::<Vec<_>>(), ["VERIFYING", "READING"], "{}", told.said);
 }
 
 /// C-06, LOOP-20: turns that run out are no deadlock and no silence.
