@@ -4,7 +4,9 @@
 //!
 //! # Invariants
 //!
-//! Each names the tests that hold it. No configuration switches one off.
+//! Each names the tests that hold it. No configuration switches one off. The simulation ([`sim`]) looks after all of them at
+//! every step: held by `nothing_that_a_hostile_model_says_breaks_an_invariant`, and shown to bite by
+//! `for_every_invariant_what_is_broken_on_purpose_is_found`.
 //!
 //! 1. **No write without a resolved target.** A write names a resource this thread discovered and has not lost.
 //!    Held by `the_hundredth_attempt_meets_the_same_rule_as_the_first`, `a_failed_call_is_diagnosed_and_a_lost_thing_is_forgotten`,

@@ -21,6 +21,7 @@ mod policy;
 mod readme;
 mod scenes;
 mod secrets;
+mod simulate;
 mod spoke_trouble;
 mod startup;
 mod store;

@@ -13,6 +13,7 @@ mod hostile;
 mod moods;
 mod op;
 mod script;
+mod server;
 pub(crate) mod store;
 pub(crate) mod town;
 mod witness;
