@@ -61,7 +61,13 @@ impl Witness {
         match to.state {
             PlanState::Approved => self.approved(moment, filed, moved),
             PlanState::Denied => self.denied(moment, filed, moved),
-            PlanState::Verified(outcome) => self.verified(moment, plan, outcome),
+            PlanState::Verified(outcome) => {
+                self.verified(moment, plan, outcome);
+                if outcome == Outcome::Absent {
+                    // What is gone is meant by nobody any more.
+                    self.seat(moment.seat).named.remove(&plan.target);
+                }
+            }
             PlanState::Pending
             | PlanState::Executing
             | PlanState::Unverified
