@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::policy::print;
 use super::setup::configuration;
 use super::{Failed, RunArgs, say};
+use crate::config::Model;
 use crate::model::{Catalogue, Listing, Missing, Trouble};
 
 /// Lists, and offers.
@@ -17,6 +18,11 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
     let (config, _) = configuration(args).map_err(Failed::Usage)?;
     let mask = Mask::new(config.secrets());
     let catalogue = Catalogue::new(&config.model).map_err(Failed::Usage)?;
+    if !catalogue.asks_any() && config.model.base_url == Model::default().base_url {
+        // Nobody has named a server, so that none is asked.
+        let fix = "name its server as `model.base_url` and a model as `model.smart`";
+        return Err(Failed::NotFine(format!("no model is configured: {fix}")));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     let listed = || runtime.block_on(catalogue.list()).map_err(|trouble| unlisted(&catalogue, &trouble));

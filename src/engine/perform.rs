@@ -71,7 +71,9 @@ impl Worker {
                     storing.refused |= audit.code.is_some();
                     self.unwritten.push(audit_row(audit, now));
                 }
-                Effect::Post { n, message } => storing.posts.push(new_post(n, &message)),
+                Effect::Post { n, message } => {
+                    storing.posts.push(new_post(self.posts_from.saturating_add(n), &message))
+                }
                 Effect::Finish { signal, ending } => storing.ending = Some((signal, ending)),
                 Effect::File(filed) => {
                     plans_filed += 1;
@@ -101,8 +103,10 @@ impl Worker {
             }
             Stored::Conflict(input) => return Some(*input),
         }
-        if let Some((calls, asks)) = given_up {
-            self.drop_what_waits(&calls, asks);
+        if let Some((gone, asks)) = given_up {
+            // Also what this very step has asked for before it gave up.
+            calls.retain(|call| !gone.contains(&call.get().id));
+            self.drop_what_waits(&gone, asks);
         }
         self.count_made(&calls, plans_filed, now);
         if !storing.uses.is_empty() {

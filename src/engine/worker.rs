@@ -29,6 +29,9 @@ use crate::store::Store;
 /// The most tool calls of one thread at a time (LOOP-03).
 const CALLS_AT_ONCE: usize = 4;
 
+/// More messages than one attempt at a request ever sends.
+const POSTS_OF_AN_ATTEMPT: u32 = 1_000;
+
 /// How many signals may wait that a thread hears also while it works.
 const AT_ONCE_MAX: usize = 4;
 
@@ -110,6 +113,9 @@ pub(super) struct Worker {
     pub(super) calls_at_once: Arc<Semaphore>,
     /// The models that were asked and have not answered: for which signal, which question of it, and what was said.
     pub(super) thoughts: JoinSet<(Signal, u32, Result<Thought, Unheard>)>,
+    /// From which number on the messages of this attempt are counted: what an earlier one has said stays said, and what this
+    /// one says is not taken for it.
+    pub(super) posts_from: u32,
     /// The request being worked on, and when its time is over.
     pub(super) current: Option<Signal>,
     /// What is worked on, while something else is heard.
@@ -145,6 +151,7 @@ impl Worker {
             under_way: BTreeMap::new(),
             calls_at_once: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
             thoughts: JoinSet::new(),
+            posts_from: 0,
             current: None,
             set_aside: None,
             deadline: None,
@@ -220,6 +227,7 @@ impl Worker {
 
     async fn on_panic(&mut self) {
         tracing::error!(parent: &self.span, "a thread panicked; it starts anew");
+        self.posts_from = self.posts_from.saturating_add(POSTS_OF_AN_ATTEMPT);
         self.forget_everything();
         self.load().await;
         loop {
@@ -270,6 +278,7 @@ impl Worker {
         let signal = job.signal;
         self.span = tracing::info_span!("signal", id = %signal.id, platform = %signal.thread.platform);
         let attempts = if job.recovered { self.count_attempt(&signal.id).await } else { 0 };
+        self.posts_from = attempts.saturating_mul(POSTS_OF_AN_ATTEMPT);
         self.current = Some(signal.clone());
         self.is_touched = false;
         self.engine.has_ledger(self.engine.clock.now()).await;

@@ -68,7 +68,7 @@ fn bound(property: &mut Map<String, Value>) {
 }
 
 fn known(kind: &str, situation: &Situation) -> Vec<String> {
-    let ids = situation.targets.iter().filter_map(|line| line.split("  ").next());
+    let ids = situation.targets.iter().chain(&situation.since).filter_map(|line| line.split("  ").next());
     ids.filter(|id| id.split_once(':').is_some_and(|(is, _)| is == kind)).map(str::to_owned).collect()
 }
 

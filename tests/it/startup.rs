@@ -240,6 +240,7 @@ fn help_and_version_are_no_errors() {
       who       Ask the policies who may do something: `who can decide high on host:web-1`
       classify  Say what commands can do: one command a line on standard input, one answer a line; runs nothing
       replay    Play a recording through the real engine and print every decision as JSON lines; runs no tool
+      simulate  Let a hostile model, faulty tools and people who click at random loose on this configuration, and look after every step whether each invariant holds; runs no tool
       spoke     Run a built-in tool server on standard input and output, as the bot itself does when it needs one
       help      Print this message or the help of the given subcommand(s)
 

@@ -36,7 +36,7 @@ const PROMPT: &str = "countersign> ";
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
 const HOW_TO_LEAVE: &str = "To leave, type quit or press Ctrl-D.";
-const STILL_WORKING: &str = "Still working on it. The answer will appear here.";
+const STILL_WORKING: &str = "Still working on it. The answer will appear here; type stop to end it.";
 const BUSY: &str = "The bot is busy with earlier questions, and this line was not taken. Send it again in a moment.";
 
 /// Whether colours are wanted: on a terminal that has them, unless its owner said no (<https://no-color.org>).

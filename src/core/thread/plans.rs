@@ -78,9 +78,11 @@ fn begun_again(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) -> Request {
 }
 
 fn begun_anew(turn: &mut Turn<'_>, signal: Signal) -> Request {
-    let request = turn.state.request.take().filter(|request| request.signal.id == signal.id);
-    let again = request.as_ref().is_some_and(|request| request.again);
-    Request { again, ..Request::new(signal, turn.state.turn) }
+    let before = turn.state.request.take().filter(|request| request.signal.id == signal.id);
+    let fresh = Request::new(signal, turn.state.turn);
+    let Some(Request { again, next_call, next_post, .. }) = before else { return fresh };
+    // What it has called and said already keeps its numbers.
+    Request { again, next_call, next_post, ..fresh }
 }
 
 fn open_what_is_open(turn: &mut Turn<'_>) {

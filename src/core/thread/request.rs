@@ -51,6 +51,8 @@ pub(crate) struct Request {
     pub found: BTreeSet<ResourceId>,
     /// What was said to everybody, where a model may be told of it later; none where it is about the bot itself.
     pub said: Option<Vec<String>>,
+    /// Whether a model was asked about it: what fails then is told to people, and explained by nobody.
+    pub is_a_models: bool,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
@@ -83,6 +85,7 @@ impl Request {
             outputs: Outputs::default(),
             found: BTreeSet::new(),
             said: None,
+            is_a_models: false,
             judged: Vec::new(),
             driver: None,
             carrying: None,

@@ -47,7 +47,10 @@ pub(crate) fn on_aside(turn: &mut Turn<'_>, signal: Signal) {
 
 /// Somebody wants what is worked on to end. It ends by the `Halt` that follows.
 pub(super) fn asked(turn: &mut Turn<'_>, mut request: Request) {
-    let Some(mut at_work) = turn.state.request.take() else {
+    // What was begun by a later message is not what was meant.
+    let asked_at = request.signal.received_at;
+    let meant = |at_work: &mut Request| at_work.signal.received_at <= asked_at;
+    let Some(mut at_work) = turn.state.request.take_if(meant) else {
         turn.say(&mut request, Mark::Plain, Claim::Nothing, say::stop::nothing_at_work());
         return turn.finish(request, Ending::Answered);
     };

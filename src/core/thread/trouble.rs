@@ -31,7 +31,7 @@ pub(super) fn tell(turn: &mut Turn<'_>, mut request: Request, call: Option<&Tool
     count(turn, call, rule);
     let Some(rule) = rule else {
         turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
-        if needs_explaining(failure) {
+        if needs_explaining(failure) && !request.is_a_models {
             return agent::explain(turn, request, call, failure);
         }
         return turn.finish(request, Ending::Answered);

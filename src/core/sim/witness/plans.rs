@@ -122,8 +122,10 @@ impl Witness {
     fn verified(&mut self, moment: &Moment<'_>, plan: &Plan, outcome: Outcome) {
         let left_at = self.rows.get(&plan.id).map_or(0, |row| row.left_at);
         let answered = self.look(moment.seat).answered.as_ref();
+        let change = moment.env.registry.action(&plan.tool, &plan.action).and_then(|spec| spec.change.as_ref());
         let fresh = answered.filter(|(sent, envelope)| {
             sent.call.kind == ToolKind::Read
+                && change.is_some_and(|change| change.verify == sent.call.name())
                 && sent.call.target.as_ref() == Some(&plan.target)
                 && sent.step > left_at
                 && envelope.ok
