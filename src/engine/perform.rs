@@ -72,7 +72,7 @@ impl Worker {
                     self.unwritten.push(audit_row(audit, now));
                 }
                 Effect::Post { n, message } => {
-                    storing.posts.push(new_post(self.posts_from.saturating_add(n), &message))
+                    storing.posts.push(new_post(self.posts_from.saturating_add(n), &message));
                 }
                 Effect::Finish { signal, ending } => storing.ending = Some((signal, ending)),
                 Effect::File(filed) => {

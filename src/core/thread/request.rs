@@ -8,7 +8,7 @@ use crate::port::{Claim, Source};
 use crate::resource::ResourceId;
 use crate::signal::{CallId, Signal};
 use crate::tool::ToolKind;
-use crate::usage::Usage;
+use crate::usage::{Origin, Usage};
 
 use super::Budget;
 use super::agent::Agent;
@@ -51,8 +51,8 @@ pub(crate) struct Request {
     pub found: BTreeSet<ResourceId>,
     /// What was said to everybody, where a model may be told of it later; none where it is about the bot itself.
     pub said: Option<Vec<String>>,
-    /// Whether a model was asked about it: what fails then is told to people, and explained by nobody.
-    pub is_a_models: bool,
+    /// Who thinks about it: a model from its first question on. What fails then is told to people, and explained by nobody.
+    pub thought_by: Origin,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
@@ -85,7 +85,7 @@ impl Request {
             outputs: Outputs::default(),
             found: BTreeSet::new(),
             said: None,
-            is_a_models: false,
+            thought_by: Origin::Rule,
             judged: Vec::new(),
             driver: None,
             carrying: None,

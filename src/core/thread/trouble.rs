@@ -9,6 +9,7 @@ use crate::effect::Ending;
 use crate::envelope::{Code, Envelope, Failure};
 use crate::gate::ToolCall;
 use crate::port::{Block, Choice, Claim, Mark};
+use crate::usage::Origin;
 
 use super::procedure::CHOICES_MAX;
 use super::request::Request;
@@ -31,7 +32,7 @@ pub(super) fn tell(turn: &mut Turn<'_>, mut request: Request, call: Option<&Tool
     count(turn, call, rule);
     let Some(rule) = rule else {
         turn.say(&mut request, mark, Claim::Nothing, answer::failure(failure, gate, turn.env.mask));
-        if needs_explaining(failure) && !request.is_a_models {
+        if needs_explaining(failure) && request.thought_by == Origin::Rule {
             return agent::explain(turn, request, call, failure);
         }
         return turn.finish(request, Ending::Answered);

@@ -178,7 +178,7 @@ pub(super) fn explain(turn: &mut Turn<'_>, request: Request, call: Option<&ToolC
 
 /// Asks the model what is next.
 fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
-    request.is_a_models = true;
+    request.thought_by = Origin::Model;
     request.budget.begin_turn();
     agent.asked = agent.asked.saturating_add(1);
     let may_call = !is_last_turn(turn, &request);
