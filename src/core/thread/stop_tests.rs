@@ -3,7 +3,7 @@
 use crate::effect::Input;
 use crate::gate::ToolCall;
 use crate::mind::{RawCall, Thought};
-use crate::signal::SignalId;
+use crate::signal::{SignalId, Wall};
 use crate::testkit::{Told, World, signal};
 
 /// A question that no route knows.
@@ -96,6 +96,23 @@ fn a_request_whose_time_is_over_gives_up_its_readings() {
     world.input(Input::Deadline(SignalId::new("q")), &mut told);
     let given_up = format!("GiveUp {{ calls: [{:?}], asks: false }}", calls[0].id);
     assert!(told.effects.contains(&given_up), "{:?}", told.effects);
+}
+
+/// Heard late, it does not end what somebody began after it.
+#[test]
+fn a_stop_is_for_what_was_there_when_it_was_written() {
+    let mut world = world();
+    let (mut told, mut later) = (Told::default(), signal("later", "ann", QUESTION));
+    later.received_at = Wall(2);
+    world.input(Input::Signal(Box::new(later)), &mut told);
+    assert_eq!(told.asks.len(), 1, "a model is asked");
+    let mut earlier = signal("stop", "ann", "stop");
+    earlier.received_at = Wall(1);
+    let mut told = Told::default();
+    world.input(Input::Aside(Box::new(earlier)), &mut told);
+    world.input(Input::Halt(SignalId::new("later")), &mut told);
+    assert!(told.said.starts_with("Nothing is being worked on here."), "{}", told.said);
+    assert!(world.state.is_busy(), "it goes on");
 }
 
 #[test]
