@@ -58,7 +58,6 @@ pub(super) fn run(args: &RunArgs, wanted: &SimulateArgs) -> Result<(), Failed> {
                 told = Instant::now();
                 super::say(&format!("{} of {} steps", grouped(tally.steps), grouped(wanted.steps)));
             }
-            true
         })
     });
     let script = match &report.failure {

@@ -84,7 +84,7 @@ fn record(failure: &sim::Failure, path: &Path) {
 #[test]
 fn what_is_found_is_a_recording_that_can_be_played() {
     let (world, cast) = credulous();
-    let report = sim::run(world.env(), &cast, 3, 20_000, |_| true);
+    let report = sim::run(world.env(), &cast, 3, 20_000, |_| ());
     let failure = report.failure.expect("a lie is shown");
     assert_eq!(failure.breach.invariant, 11, "{:?}", failure.breach);
     assert!(failure.operations.0 < 10 && failure.operations.1 == 120, "{:?}", failure.operations);

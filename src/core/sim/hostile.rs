@@ -253,7 +253,7 @@ fn target(kind: &str, ask: &Ask, knows: &Knows<'_>, dice: &mut Dice) -> String {
     let told = ask.situation.targets.iter().filter_map(|line| line.split_whitespace().next());
     let told: Vec<&str> = told.filter(is_kind).collect();
     let there: Vec<&str> = knows.ids.iter().map(String::as_str).filter(is_kind).collect();
-    let wrong = || dice_text(kind);
+    let wrong = || nobody(kind);
     match dice.below(10) {
         0 => wrong(),
         1 => dice.any(knows.ids).cloned().unwrap_or_else(wrong),
@@ -263,7 +263,7 @@ fn target(kind: &str, ask: &Ask, knows: &Knows<'_>, dice: &mut Dice) -> String {
 }
 
 /// Something of this kind that nobody has ever found.
-fn dice_text(kind: &str) -> String {
+fn nobody(kind: &str) -> String {
     format!("{kind}:alpha:nobody")
 }
 

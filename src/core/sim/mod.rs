@@ -98,8 +98,8 @@ pub struct Report {
 }
 
 /// Runs at least so many steps, or until something does not hold. `env` is a configuration as the engine has it; its models,
-/// ledger and budgets are the simulation's own. `more` is asked after each episode whether to go on.
-pub fn run(env: Env<'_>, cast: &Cast, seed: u64, steps: u64, mut more: impl FnMut(&Tally) -> bool) -> Report {
+/// ledger and budgets are the simulation's own. `watch` is told after each episode how far it has come.
+pub fn run(env: Env<'_>, cast: &Cast, seed: u64, steps: u64, mut watch: impl FnMut(&Tally)) -> Report {
     let (routed, resets) = (op::routed(env.intents), op::resets(env.intents));
     let mut tally = Tally::default();
     while tally.steps < steps {
@@ -111,9 +111,7 @@ pub fn run(env: Env<'_>, cast: &Cast, seed: u64, steps: u64, mut more: impl FnMu
             let failure = Some(Box::new(episode.shrunk(breach, ops, &tally)));
             return Report { tally, failure };
         }
-        if !more(&tally) {
-            break;
-        }
+        watch(&tally);
     }
     Report { tally, failure: None }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::answer::Claims;
+use crate::effect::Input;
 use crate::route::Intents;
 use crate::signal::{ActorId, Platform};
 use crate::step::broken::{Break, with};
@@ -102,7 +103,7 @@ fn told(report: &Report) -> String {
 #[test]
 fn nothing_that_a_hostile_model_says_breaks_an_invariant() {
     let world = world();
-    let report = run(world.env(), &cast(), 1, 12_000, |_| true);
+    let report = run(world.env(), &cast(), 1, 12_000, |_| ());
     assert!(report.failure.is_none(), "{}", told(&report));
     let tally = &report.tally;
     let gates =
@@ -115,9 +116,26 @@ fn nothing_that_a_hostile_model_says_breaks_an_invariant() {
 }
 
 #[test]
+fn a_thread_whose_process_ended_is_told_nothing_until_it_is_loaded_again() {
+    let (world, cast) = (world(), cast());
+    let mut tally = Tally::default();
+    let room = cast.rooms(0).first().expect("a room");
+    let mut town = Town::new(world.env(), room, &mut tally, true);
+    town.load(0);
+    town.step(0, Input::Filed(Vec::new()));
+    town.end_process();
+    town.step(0, Input::Filed(Vec::new()));
+    town.load(0);
+    let script = town.script.take().unwrap_or_default();
+    let told: Vec<bool> = script.0.iter().map(|line| matches!(line, Line::Told(..))).collect();
+    // Loaded, told, forgotten on both seats, and loaded.
+    assert_eq!(told, [true, true, false, false, true]);
+}
+
+#[test]
 fn the_same_seed_is_the_same_run() {
     let world = world();
-    let tally = |seed: u64| run(world.env(), &cast(), seed, 2_000, |_| true).tally;
+    let tally = |seed: u64| run(world.env(), &cast(), seed, 2_000, |_| ()).tally;
     assert_eq!(tally(7), tally(7));
     assert_ne!(tally(7), tally(8));
 }
@@ -127,7 +145,7 @@ fn for_every_invariant_what_is_broken_on_purpose_is_found() {
     let world = world();
     let mut missed = Vec::new();
     for (invariant, broken) in BITES {
-        let report = with(broken, || run(world.env(), &cast(), 1, BITES_WITHIN, |_| true));
+        let report = with(broken, || run(world.env(), &cast(), 1, BITES_WITHIN, |_| ()));
         match &report.failure {
             Some(failure) if failure.breach.invariant == invariant => {
                 assert!(

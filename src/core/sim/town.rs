@@ -224,9 +224,10 @@ impl<'a> Town<'a> {
         self.step(seat, Input::Filed(open));
     }
 
-    /// One step, stored as one and then performed; or not stored, and then the thread hears why.
+    /// One step, stored as one and then performed; or not stored, and then the thread hears why. Where the process has
+    /// ended meanwhile, nobody is there to be told.
     pub(super) fn step(&mut self, at: usize, input: Input) {
-        if self.is_over() {
+        if self.is_over() || !self.look(at).loaded {
             return;
         }
         let now = Now { wall: Wall(self.wall), mono: Mono(self.mono), seed: self.dice.wide() };
