@@ -6,6 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::resource::Resource;
+
 /// Every reason for which something did not happen. The strings are stable: models, dashboards and people rely on them
 /// (TPR-03, C-02).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -211,6 +213,12 @@ impl Envelope {
     /// It worked.
     pub fn success(data: Value, meta: Meta) -> Self {
         Self { ok: true, data, error: None, meta }
+    }
+
+    /// What a discovery answered with, in a list under `data.resources`; a record that is not sound is left out.
+    pub fn resources(&self) -> Vec<Resource> {
+        let listed = self.data.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        listed.iter().filter_map(|one| serde_json::from_value(one.clone()).ok()).collect()
     }
 
     /// A rule refused it: nothing was tried.

@@ -367,11 +367,9 @@ impl Siege {
         let declared = self.world.registry.kind(&call.tool, &call.action);
         assert_eq!(call.kind, declared, "round {n}: the kind comes from tool and action");
         assert!(call.kind != ToolKind::Write, "round {n}: a write was cleared: {call:?}");
-        // The gate `resolution` lets a note through on anything, and a look at what lies on a known host (STR-03).
         if let Some(target) = call.target.as_ref() {
-            let host = target.scope().and_then(|scope| format!("host:{scope}").parse().ok());
-            let known = |id| self.world.state.resolved().peek(id).is_some();
-            assert!(known(target) || host.as_ref().is_some_and(known), "round {n}: nobody discovered {call:?}");
+            let known = self.world.state.resolved().peek(target).is_some();
+            assert!(known, "round {n}: nobody discovered {call:?}");
         }
     }
 }
@@ -392,7 +390,7 @@ fn nothing_that_is_thrown_at_a_thread_breaks_its_promises() {
     assert!(siege.begun - siege.finished <= 1, "every signal but the last ended");
     // The siege reached both sides of the gates, or it has shown nothing.
     let reached = (siege.finished, siege.cleared, siege.refused, siege.progress);
-    assert!(reached.0 > 5_000 && reached.1 > 100 && reached.2 > 5_000 && reached.3 > 500, "{reached:?}");
+    assert!(reached.0 > 5_000 && reached.1 > 50 && reached.2 > 5_000 && reached.3 > 500, "{reached:?}");
 }
 
 #[test]

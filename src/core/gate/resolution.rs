@@ -4,6 +4,7 @@
 use crate::envelope::{Code, Details, Suggestion};
 use crate::resource::{PROTECTED, ResourceId};
 use crate::tool::ToolKind;
+use crate::usage::Origin;
 
 use super::stack::not_about_messages;
 use super::{CallCase, Ctx, Gate, Verdict};
@@ -25,7 +26,7 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         return undiscovered(case, ctx, "say on which discovered resource".to_owned());
     };
     let Some(resource) = ctx.resolved.peek(id) else {
-        if case.kind != ToolKind::Write && host_is_known(id, ctx) {
+        if case.kind != ToolKind::Write && case.by == Origin::Rule && host_is_known(id, ctx) {
             return Verdict::Pass;
         }
         return undiscovered(case, ctx, format!("`{id}` was not discovered in this thread"));
@@ -44,7 +45,8 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
 }
 
 /// The limited bypass for reads (STR-03), narrower than the sources have it: not "something was discovered" but "the
-/// thing's own host was" (C-51).
+/// thing's own host was" (C-51), and never for a model: what nobody discovered is judged without the labels that policies
+/// restrict by, and a model picks the name.
 fn host_is_known(id: &ResourceId, ctx: &Ctx<'_>) -> bool {
     let host = id.scope().map(|scope| format!("host:{scope}"));
     host.and_then(|host| host.parse().ok()).is_some_and(|host| ctx.resolved.peek(&host).is_some())

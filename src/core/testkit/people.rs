@@ -13,6 +13,8 @@ use crate::signal::{Actor, Platform};
 pub struct People {
     /// Who has lost every right but to talk.
     pub barred: BTreeSet<String>,
+    /// Who may not make which calls, as `tool.action`.
+    pub kept_from: BTreeSet<(String, String)>,
     /// Who may decide nothing.
     pub undeciding: BTreeSet<String>,
     /// Who may countersign what they asked for themselves.
@@ -45,6 +47,7 @@ impl Rights for People {
             Right::Request { tool, labels, .. } => {
                 (tool.as_deref() == Some("lab_control.restart") && has(labels, "closed=yes"))
                     || (has(labels, "owner=ann") && name != "ann")
+                    || tool.as_ref().is_some_and(|tool| self.kept_from.contains(&(name.to_owned(), tool.clone())))
             }
             Right::Decide { labels, .. } => has(labels, "sealed=yes") || self.undeciding.contains(name),
             Right::Acknowledge | Right::Declare | Right::Grant | Right::Administer => false,

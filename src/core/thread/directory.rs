@@ -2,16 +2,16 @@
 //! picked from it is only words, and every thread discovers for itself what they mean.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
-use crate::port::{Asked, Asker, Right, Rights, SUGGESTIONS_MAX, Suggestion};
+use crate::port::{Asked, Right, Rights, SUGGESTIONS_MAX, Suggestion};
 use crate::resource::{Resource, ResourceId};
 use crate::secrets::Mask;
 use crate::signal::Mono;
 use crate::text;
 
-use super::prefetch::{may_see, written};
+use super::prefetch::written;
 use super::resolved::{Found, ResolvedContext};
+use super::sight::Sight;
 
 /// Of all that fit, the best so many are judged: each is a question to the policies, and there is one for each letter typed.
 const JUDGED_MAX: usize = 100;
@@ -55,12 +55,12 @@ impl Directory {
 
     /// What somebody may mean, of what they may see; nothing for whoever may not talk.
     pub fn suggest(&self, asked: &Asked, rights: &dyn Rights, mask: &Mask, now: Mono) -> Vec<Suggestion> {
-        let mut eyes = Eyes { rights, whose: asked.asker(), judged: BTreeMap::new() };
-        if !rights.may(&eyes.whose, &Right::Talk) {
+        let sight = Sight::new(rights, asked.asker(), &self.known);
+        if !rights.may(sight.whose(), &Right::Talk) {
             return Vec::new();
         }
         let best = self.fitting(&asked.words, now).into_iter().take(JUDGED_MAX);
-        let suggestions = best.filter_map(|resource| self.suggestion(resource, &mut eyes, mask));
+        let suggestions = best.filter_map(|resource| self.suggestion(resource, &sight, mask));
         suggestions.take(SUGGESTIONS_MAX).collect()
     }
 
@@ -82,11 +82,11 @@ impl Directory {
 
     /// By its name, where nothing else that they may see is called so; else by its id. None where they may not see it, where
     /// neither can be written in a message, or where that would show a secret.
-    fn suggestion<'a>(&'a self, resource: &'a Resource, eyes: &mut Eyes<'a>, mask: &Mask) -> Option<Suggestion> {
-        if !eyes.see(resource) {
+    fn suggestion(&self, resource: &Resource, sight: &Sight<'_>, mask: &Mask) -> Option<Suggestion> {
+        if !sight.sees(resource) {
             return None;
         }
-        let by_name = written(&resource.name).filter(|_| self.is_only(resource, eyes));
+        let by_name = written(&resource.name).filter(|_| self.is_only(resource, sight));
         let open = |mention: &String| mask.apply(mention) == mention.as_str();
         let mention = by_name.or_else(|| written(resource.id.as_str())).filter(open)?;
         let name = if resource.name.is_empty() { resource.id.as_str() } else { &resource.name };
@@ -99,27 +99,13 @@ impl Directory {
     }
 
     /// Whether its name leads to it, and to nothing else that they may see.
-    fn is_only<'a>(&'a self, resource: &'a Resource, eyes: &mut Eyes<'a>) -> bool {
+    fn is_only(&self, resource: &Resource, sight: &Sight<'_>) -> bool {
         let is_it = |other: &Resource| other.id == resource.id;
         match self.known.find(&resource.name) {
             Found::One(only) => is_it(only),
-            Found::Several(several) => several.into_iter().all(|one| is_it(one) || !eyes.see(one)),
+            Found::Several(several) => several.into_iter().all(|one| is_it(one) || !sight.sees(one)),
             Found::Nothing => false,
         }
-    }
-}
-
-/// What somebody may see. Each thing is judged once.
-struct Eyes<'a> {
-    rights: &'a dyn Rights,
-    whose: Asker<'a>,
-    judged: BTreeMap<&'a ResourceId, bool>,
-}
-
-impl<'a> Eyes<'a> {
-    fn see(&mut self, resource: &'a Resource) -> bool {
-        let judged = self.judged.entry(&resource.id);
-        *judged.or_insert_with(|| may_see(self.rights, &self.whose, resource))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is offered to whom: tables of what is typed, and the same for people who may see different things.
 
 use super::*;
+use crate::port::Asker;
 use crate::secrets::Mask;
 use crate::signal::{Actor, ConversationKind};
 use crate::testkit::{People, World, resource, signal, thread_key};

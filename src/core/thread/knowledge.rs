@@ -38,6 +38,8 @@ pub struct Fact {
     pub key: String,
     /// At most [`FACT_CHARS_MAX`] characters.
     pub value: String,
+    /// The call that told it, as `tool.action`; empty where it is no call's.
+    pub call: String,
     /// When the tool looked, in milliseconds since the Unix epoch.
     pub observed_at: i64,
     /// In which request of the thread.
@@ -68,7 +70,8 @@ impl Knowledge {
     /// turn only: a person who asks again gets a fresh look, and a trouble that passed is not remembered.
     pub fn learn_missing(&mut self, what: &str, value: &str, observed_at: i64, turn: u64) {
         let key = format!("{what}:queried");
-        self.learn(Fact { category: Category::Discovery, key, value: value.to_owned(), observed_at, turn });
+        let (value, call) = (value.to_owned(), String::new());
+        self.learn(Fact { category: Category::Discovery, key, value, call, observed_at, turn });
     }
 
     /// What was noted this turn about something that was not there (FM-11).
@@ -110,7 +113,8 @@ mod tests {
     use super::*;
 
     fn fact(key: &str, value: &str, turn: u64) -> Fact {
-        Fact { category: Category::Resource, key: key.to_owned(), value: value.to_owned(), observed_at: 0, turn }
+        let (key, value, call) = (key.to_owned(), value.to_owned(), String::new());
+        Fact { category: Category::Resource, key, value, call, observed_at: 0, turn }
     }
 
     fn keys(knowledge: &Knowledge) -> Vec<&str> {

@@ -25,6 +25,7 @@ mod request;
 mod resolved;
 mod run;
 mod say;
+mod sight;
 mod spend;
 mod state;
 mod stop;

@@ -4,9 +4,11 @@
 use crate::answer;
 use crate::envelope::Envelope;
 use crate::gate::ToolCall;
-use crate::resource::ResourceId;
+use crate::resource::{Resource, ResourceId};
 use crate::secrets::Mask;
 use crate::tool::ToolKind;
+
+use super::sight::LookedBy;
 
 /// How many are kept: the newest of an answer.
 const OUTPUTS_MAX: usize = 6;
@@ -14,12 +16,14 @@ const OUTPUTS_MAX: usize = 6;
 /// What one call came back with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// `tool.action`.
-    pub call: String,
-    /// What kind of call.
-    pub kind: ToolKind,
+    /// The call.
+    pub by: LookedBy,
     /// What it was made on.
     pub target: Option<ResourceId>,
+    /// What that was labelled with then.
+    pub labels: Vec<String>,
+    /// What it found, where it is a discovery.
+    pub found: Vec<Resource>,
     /// When the tool looked, in milliseconds since the Unix epoch.
     pub observed_at: i64,
     /// Whether it worked.
@@ -36,15 +40,17 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// A call came back.
-    pub(super) fn keep(&mut self, call: &ToolCall, envelope: &Envelope, mask: &Mask) {
+    /// A call came back; its target is labelled with this.
+    pub(super) fn keep(&mut self, call: &ToolCall, envelope: &Envelope, labels: Vec<String>, mask: &Mask) {
         if self.kept.len() == OUTPUTS_MAX {
             self.kept.remove(0);
             self.left_out = self.left_out.saturating_add(1);
         }
         let text = answer::raw(envelope, mask);
+        let by = LookedBy { kind: call.kind, call: call.name() };
         let (target, observed_at, ok) = (call.target.clone(), envelope.meta.observed_at, envelope.ok);
-        self.kept.push(Output { call: call.name(), kind: call.kind, target, observed_at, ok, text });
+        let found = if call.kind == ToolKind::Resolve { envelope.resources() } else { Vec::new() };
+        self.kept.push(Output { by, target, labels, found, observed_at, ok, text });
     }
 
     /// What was read of a thing before it was written is not how it is (KNO-13).

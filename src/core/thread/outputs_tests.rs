@@ -54,6 +54,23 @@ fn who_may_not_ask_for_it_does_not_see_it() {
     ");
 }
 
+/// Of a discovery too, and also when the thread has forgotten what it found and how that was labelled.
+#[test]
+fn what_a_discovery_found_is_shown_to_who_may_see_each_thing_of_it() {
+    let mut world = World::with_fleet();
+    for resource in &mut world.script.resources {
+        resource.attrs.insert("owner".to_owned(), "ann".to_owned());
+    }
+    world.say("status of nginx");
+    for forget_ms in [0, crate::thread::TTL_MS + 1] {
+        world.pass(forget_ms);
+        let told = world.hear(signal(&format!("b{forget_ms}"), "bob", "sources")).said;
+        assert_eq!(told.matches("not shown, because you may not ask for it").count(), 2, "{told}");
+        assert!(!told.contains("\"nginx\"") && !told.contains("running"), "{told}");
+        assert!(world.say("sources").said.contains("\"nginx\""));
+    }
+}
+
 /// C-08: what was read of a thing before it was written is not how it is.
 #[test]
 fn what_was_read_before_a_change_is_gone_after_it() {

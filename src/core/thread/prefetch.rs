@@ -3,12 +3,11 @@
 
 use std::fmt::Write;
 
-use crate::port::{Asker, Right, Rights};
 use crate::resource::{Resource, ResourceId};
 use crate::text;
-use crate::tool::ToolKind;
 
-use super::{Found, Knowledge, ResolvedContext};
+use super::sight::Sight;
+use super::{Fact, Found, Knowledge, ResolvedContext};
 
 /// The most characters of a brief; what does not fit is left out and said (PRE-10).
 pub const BRIEF_CHARS_MAX: usize = 2_000;
@@ -54,12 +53,8 @@ pub fn mentions(message: &str, resolved: &ResolvedContext) -> Vec<Mention> {
 }
 
 /// The same, without what whoever asks may not see: to them it is as if nothing were called so (PRE-01).
-pub(super) fn seen(
-    found: Vec<Mention>,
-    resolved: &ResolvedContext,
-    may_see: impl Fn(&Resource) -> bool,
-) -> Vec<Mention> {
-    let is_seen = |id: &ResourceId| resolved.peek(id).is_some_and(&may_see);
+pub(super) fn seen(found: Vec<Mention>, resolved: &ResolvedContext, sight: &Sight<'_>) -> Vec<Mention> {
+    let is_seen = |id: &ResourceId| sight.sees_known(id);
     let name = |id: &ResourceId| resolved.peek(id).map(|resource| resource.name.clone()).unwrap_or_default();
     let of_several = |called: String, mut ids: Vec<ResourceId>| {
         ids.retain(is_seen);
@@ -76,12 +71,6 @@ pub(super) fn seen(
         Mention::Meant(_) | Mention::Fuzzy(_) | Mention::Unknown(_) => Some(mention),
     };
     found.into_iter().filter_map(one).collect()
-}
-
-/// Whether somebody may see a thing: whoever may read it, there.
-pub(super) fn may_see(rights: &dyn Rights, asker: &Asker<'_>, resource: &Resource) -> bool {
-    let on = Some(resource.id.clone());
-    rights.may(asker, &Right::Request { kind: ToolKind::Read, tool: None, on, labels: resource.labels() })
 }
 
 /// A name or an id as a mention; none where it would be read as something else, or wake a whole room.
@@ -119,13 +108,20 @@ fn trimmed(word: &str) -> &str {
 }
 
 /// The text about what a message names: for each thing the one right target, the chain it lies in, its path mappings and
-/// the facts known about it (PRE-07 to PRE-11). All of it is escaped; it never suggests a change (C-11).
-pub fn brief(mentions: &[Mention], resolved: &ResolvedContext, knowledge: &Knowledge) -> String {
+/// the facts known about it that may be told (PRE-07 to PRE-11). All of it is escaped; it never suggests a change (C-11).
+pub fn brief(
+    mentions: &[Mention],
+    resolved: &ResolvedContext,
+    knowledge: &Knowledge,
+    may_tell: impl Fn(&Resource, &Fact) -> bool,
+) -> String {
     let mut brief = String::new();
     for mention in mentions {
         let part = match mention {
             Mention::Meant(id) | Mention::Fuzzy(id) => match resolved.peek(id) {
-                Some(resource) => about(resource, knowledge),
+                Some(resource) => {
+                    about(resource, knowledge.about(&resource.id).filter(|fact| may_tell(resource, fact)))
+                }
                 None => continue,
             },
             Mention::Ambiguous(name, ids) => ambiguous(name, ids),
@@ -143,7 +139,7 @@ pub fn brief(mentions: &[Mention], resolved: &ResolvedContext, knowledge: &Knowl
     brief
 }
 
-fn about(resource: &Resource, knowledge: &Knowledge) -> String {
+fn about<'a>(resource: &Resource, facts: impl Iterator<Item = &'a Fact>) -> String {
     let mut part =
         format!("{} ({})\n  target: {}\n", text::one_line(&resource.name, 64), resource.id.kind(), resource.id);
     let mut line = |text: std::fmt::Arguments<'_>| {
@@ -160,7 +156,7 @@ fn about(resource: &Resource, knowledge: &Knowledge) -> String {
     if !resource.about.is_empty() {
         line(format_args!("  {}\n", text::one_line(&resource.about, 120)));
     }
-    for fact in knowledge.about(&resource.id) {
+    for fact in facts {
         let attr = fact.key.rsplit(':').next().unwrap_or_default();
         line(format_args!("  {attr}: {}\n", text::one_line(&fact.value, 200)));
     }
@@ -177,7 +173,7 @@ mod tests {
     use super::*;
     use crate::signal::Mono;
     use crate::testkit::resource;
-    use crate::thread::{Category, Fact};
+    use crate::thread::Category;
 
     fn context() -> ResolvedContext {
         let mut context = ResolvedContext::default();
@@ -219,11 +215,16 @@ mod tests {
     #[test]
     fn the_brief_shows_the_one_right_target() {
         let mut knowledge = Knowledge::default();
-        let key = "docker_container:media:ab12:status".to_owned();
-        let value = "running, cpu:12%".to_owned();
-        knowledge.learn(Fact { category: Category::Resource, key, value, observed_at: 0, turn: 1 });
+        for (attr, value, call) in
+            [("status", "running, cpu:12%", "lab_read.status"), ("owner", "the board", "lab_read.owner")]
+        {
+            let (key, value) = (format!("docker_container:media:ab12:{attr}"), value.to_owned());
+            let call = call.to_owned();
+            knowledge.learn(Fact { category: Category::Resource, key, value, call, observed_at: 0, turn: 1 });
+        }
+        let may_tell = |_: &Resource, fact: &Fact| fact.call != "lab_read.owner";
         let found = mentions("@@homepage-docker @@nginx @@nowhere", &context());
-        insta::assert_snapshot!(brief(&found, &context(), &knowledge), @r#"
+        insta::assert_snapshot!(brief(&found, &context(), &knowledge, may_tell), @r#"
         homepage-docker (docker_container)
           target: docker_container:media:ab12
           inside: lxc:pve:141 inside node:pve
@@ -244,7 +245,7 @@ mod tests {
             message.push_str(&n.to_string());
             message.push(' ');
         }
-        let text = brief(&mentions(&message, &context), &context, &Knowledge::default());
+        let text = brief(&mentions(&message, &context), &context, &Knowledge::default(), |_, _| true);
         assert!(text.chars().count() <= BRIEF_CHARS_MAX + 40 && text.ends_with("(more was named than fits here)\n"));
     }
 }

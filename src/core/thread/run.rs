@@ -122,7 +122,8 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     let ok = if envelope.ok { "true" } else { "false" };
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
     if call.kind != ToolKind::Write {
-        request.outputs.keep(&call, envelope, turn.env.mask);
+        let labels = call.target.as_ref().map(|target| turn.state.resolved.labels(target)).unwrap_or_default();
+        request.outputs.keep(&call, envelope, labels, turn.env.mask);
     }
     match request.driver.take() {
         Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), envelope),
@@ -187,8 +188,7 @@ pub(super) fn register(turn: &mut Turn<'_>, call: Option<&ToolCall>, envelope: &
     if call.is_none_or(|call| call.kind != ToolKind::Resolve) {
         return Vec::new();
     }
-    let listed = envelope.data.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let found: Vec<Resource> = listed.iter().filter_map(|one| serde_json::from_value(one.clone()).ok()).collect();
+    let found = envelope.resources();
     for resource in &found {
         turn.state.resolved.register(resource.clone(), turn.now.mono);
     }
@@ -233,7 +233,7 @@ pub(super) fn learn(turn: &mut Turn<'_>, now_turn: u64, call: &ToolCall, envelop
     for (attr, value) in answer::facts(&spec.facts, envelope, turn.env.mask) {
         let key = format!("{target}:{attr}");
         let observed_at = envelope.meta.observed_at;
-        turn.state.knowledge.learn(Fact { category, key, value, observed_at, turn: now_turn });
+        turn.state.knowledge.learn(Fact { category, key, value, call: call.name(), observed_at, turn: now_turn });
     }
 }
 

@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::answer;
-use crate::port::{Asker, Block, Claim, Right};
+use crate::port::{Block, Claim};
 use crate::resource::{Resource, ResourceId};
 use crate::secrets::Mask;
 use crate::signal::{EventId, Wall};
 use crate::text;
-use crate::tool::ToolKind;
 
 use super::request::Request;
+use super::sight::{LookedBy, Sight};
 use super::state::Turn;
 
 /// The most turns that a thread keeps, and the most characters of them together.
@@ -36,6 +36,9 @@ const THINGS_MAX: usize = 32;
 /// The shortest name of a thing that is looked for in a text.
 const NAMED_CHARS_MIN: usize = 3;
 
+/// Who asked, where no name is known.
+const SOMEBODY: &str = "somebody";
+
 /// What stands for an answer that ended in a card: the plan itself is for people, and its id for nobody else.
 const A_CARD: &str = "(the bot asked people to countersign a change)";
 
@@ -48,20 +51,25 @@ pub(crate) struct Said {
     /// The message that asked.
     event: EventId,
     at: Wall,
+    /// Whose account it is, as the access file says: nobody is called by a name that they gave themselves.
     by: String,
     asked: String,
     answered: String,
-    /// What it reads or names.
-    things: BTreeSet<ResourceId>,
+    /// What it rests on: each thing that it reads, by which call, and each that it only names.
+    things: BTreeSet<(ResourceId, Option<LookedBy>)>,
 }
 
 impl Said {
     /// As it is told.
     pub(super) fn line(&self) -> String {
         let at = answer::time(self.at);
-        let (by, asked) = (&self.by, &self.asked);
-        let answered = if self.answered.is_empty() { "(nothing)" } else { &self.answered };
-        format!("{at} {by} asked: {asked} | answered: {answered}")
+        let (by, asked) = (&self.by, quoted(&self.asked));
+        let answered = if self.answered.is_empty() { "nothing".to_owned() } else { quoted(&self.answered) };
+        format!("{at} {by} asked: {asked}, and the answer was: {answered}")
+    }
+
+    fn ids(&self) -> impl Iterator<Item = &ResourceId> {
+        self.things.iter().map(|(id, _)| id)
     }
 
     fn chars(&self) -> usize {
@@ -105,25 +113,20 @@ impl Talk {
     }
 
     fn drop_labels(&mut self) {
-        let things: BTreeSet<&ResourceId> = self.turns.iter().flat_map(|said| &said.things).collect();
+        let things: BTreeSet<&ResourceId> = self.turns.iter().flat_map(Said::ids).collect();
         self.labels.retain(|id, _| things.contains(id));
     }
 
     /// What somebody may be told of it, the newest first.
-    pub(super) fn told<'a>(&'a self, turn: &'a Turn<'_>, asker: &'a Asker<'_>) -> impl Iterator<Item = &'a Said> {
-        self.turns.iter().rev().filter(move |said| self.may_see(said, turn, asker))
+    pub(super) fn told<'a>(&'a self, sight: &'a Sight<'_>) -> impl Iterator<Item = &'a Said> {
+        self.turns.iter().rev().filter(move |said| self.may_tell(said, sight))
     }
 
-    /// Whether somebody may see everything that a turn rests on: by what is known of it now, and by what was known then.
-    pub(super) fn may_see(&self, said: &Said, turn: &Turn<'_>, asker: &Asker<'_>) -> bool {
-        let may = |id: &ResourceId, labels: Vec<String>| {
-            let right = Right::Request { kind: ToolKind::Read, tool: None, on: Some(id.clone()), labels };
-            turn.env.rights.may(asker, &right)
-        };
-        said.things.iter().all(|id| {
-            let then = self.labels.get(id).cloned().unwrap_or_default();
-            let now = turn.state.resolved.peek(id).map(Resource::labels);
-            may(id, then) && now.is_none_or(|now| may(id, now))
+    /// Whether somebody may be told everything that a turn rests on.
+    pub(super) fn may_tell(&self, said: &Said, sight: &Sight<'_>) -> bool {
+        said.things.iter().all(|(id, by)| {
+            let then = self.labels.get(id).map(Vec::as_slice).unwrap_or_default();
+            sight.sees_what_came(by.as_ref(), Some(id), then)
         })
     }
 }
@@ -147,7 +150,8 @@ pub(super) fn keep(turn: &mut Turn<'_>, request: &Request) {
     let asked = told_line(mask, &words, ASKED_CHARS_MAX);
     let mut answered = told_line(mask, &said, ANSWERED_CHARS_MAX);
     let mut things = things_of(turn, request);
-    things.extend(named(turn, &format!("{words} {said}"), &things));
+    let known = things.iter().map(|(id, _)| id.clone()).collect();
+    things.extend(named(turn, &format!("{words} {said}"), &known));
     if things.len() > THINGS_MAX {
         A_LIST.clone_into(&mut answered);
         things = named(turn, &words, &BTreeSet::new());
@@ -155,26 +159,32 @@ pub(super) fn keep(turn: &mut Turn<'_>, request: &Request) {
             return;
         }
     }
-    let by = told_line(mask, &request.signal.actor.display, NAME_CHARS_MAX);
+    let name = turn.env.rights.name(&request.signal.thread.platform, &request.signal.actor);
+    let by = told_line(mask, name.as_deref().unwrap_or(SOMEBODY), NAME_CHARS_MAX);
     let said = Said { event: request.signal.event.clone(), at: turn.now.wall, by, asked, answered, things };
     let state = &mut turn.state;
-    let labels: Vec<_> = said.things.iter().map(|id| (id.clone(), state.resolved.peek(id))).collect();
-    let labels = labels.into_iter().filter_map(|(id, known)| Some((id, known?.labels())));
+    let labels = said.ids().map(|id| (id.clone(), state.resolved.labels(id)));
     let labels: Vec<_> = labels.filter(|(_, labels)| !labels.is_empty()).collect();
     state.talk.keep(said, labels.into_iter());
 }
 
-/// What a turn rests on, whatever its words: what was proposed on, what was read, and what was found.
-fn things_of(turn: &Turn<'_>, request: &Request) -> BTreeSet<ResourceId> {
+/// What a turn rests on, whatever its words: what was proposed on, what was read by which call, and what was found. That
+/// something was changed, or was to be, may be told to whoever may read it.
+fn things_of(turn: &Turn<'_>, request: &Request) -> BTreeSet<(ResourceId, Option<LookedBy>)> {
     let judged = request.judged.iter().filter_map(|judged| judged.target.as_deref()?.parse().ok());
-    let read = request.sources.iter().filter_map(|source| source.target.clone());
     let carried = request.carrying.as_ref().and_then(|plan| turn.state.desk.get(plan));
     let carried = carried.map(|filed| filed.frozen.plan().target.clone());
-    judged.chain(read).chain(carried).chain(request.found.iter().cloned()).collect()
+    let named = judged.chain(carried).chain(request.found.iter().cloned()).map(|id| (id, None));
+    let read = request.sources.iter().filter_map(|source| {
+        let (_, _, spec) = turn.env.registry.named(&source.call)?;
+        let by = LookedBy { kind: spec.kind, call: source.call.clone() };
+        Some((source.target.clone()?, Some(by)))
+    });
+    named.chain(read).collect()
 }
 
 /// Which of the things that the thread knows a text names, beside those that have lent their names to these already.
-fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<ResourceId> {
+fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<(ResourceId, Option<LookedBy>)> {
     let text = text.to_lowercase();
     let names: BTreeSet<&str> =
         known.iter().filter_map(|id| turn.state.resolved.peek(id)).map(|known| known.name.as_str()).collect();
@@ -182,7 +192,12 @@ fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<
     let is_named = |resource: &&Resource| {
         is_in(resource.id.as_str()) || (is_in(&resource.name) && !names.contains(resource.name.as_str()))
     };
-    turn.state.resolved.iter().filter(is_named).map(|resource| resource.id.clone()).collect()
+    turn.state.resolved.iter().filter(is_named).map(|resource| (resource.id.clone(), None)).collect()
+}
+
+/// Between marks that are nowhere else in it, so that what somebody wrote is no line of its own.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "'"))
 }
 
 /// What is not ours on one line, without the ids of plans: masked, cut, and masked again, because a cut may go through the
@@ -212,7 +227,7 @@ mod tests {
                 by: "ann".to_owned(),
                 asked: "x".to_owned(),
                 answered: "ä".repeat(chars),
-                things: BTreeSet::from([id]),
+                things: BTreeSet::from([(id, None)]),
             };
             talk.keep(said, labels);
             assert!(talk.turns.len() <= TURNS_MAX);

@@ -143,7 +143,7 @@ impl Witness {
                 let Some(sent) = thread.sent.remove(call) else { return };
                 if envelope.ok {
                     if sent.call.kind == ToolKind::Resolve {
-                        thread.seen.extend(resources(envelope).into_iter().map(|one| (one.id.clone(), one)));
+                        thread.seen.extend(envelope.resources().into_iter().map(|one| (one.id.clone(), one)));
                     }
                     thread.read.push((sent.call.name(), sent.call.target.clone()));
                 }
@@ -204,12 +204,6 @@ impl Witness {
             self.demand(invariant, false, || format!("a plan never came to an end: {row:?}"));
         }
     }
-}
-
-fn resources(envelope: &Envelope) -> Vec<Resource> {
-    let listed = envelope.data.get("resources").and_then(serde_json::Value::as_array);
-    let listed = listed.map(Vec::as_slice).unwrap_or_default();
-    listed.iter().filter_map(|one| serde_json::from_value(one.clone()).ok()).collect()
 }
 
 /// What somebody wrote; none where they pressed something.

@@ -2,11 +2,10 @@
 //! Chosen once, by what the question is about and by what is newest, so that a request's prompts begin alike; and looked at
 //! again each time, because rights are live and things get lost. It is no reading of this request, and bears nothing out.
 
-use crate::port::Asker;
 use crate::resource::{Resource, ResourceId};
 use crate::thread::Fact;
-use crate::thread::prefetch::may_see;
 use crate::thread::recall;
+use crate::thread::sight::Sight;
 use crate::thread::state::Turn;
 use crate::thread::talk::Said;
 
@@ -30,20 +29,21 @@ const EARLIER_NEWEST: usize = 800;
 #[derive(Debug, Default)]
 pub(super) struct Before {
     targets: Vec<(ResourceId, String)>,
-    known: Vec<(ResourceId, String)>,
+    known: Vec<((ResourceId, Fact), String)>,
     /// The oldest first.
     earlier: Vec<(Said, String)>,
 }
 
 impl Before {
     /// Chooses, for whoever asks this.
-    pub(super) fn new(turn: &Turn<'_>, asker: &Asker<'_>, question: &str) -> Self {
+    pub(super) fn new(turn: &Turn<'_>, sight: &Sight<'_>, question: &str) -> Self {
         let mask = turn.env.mask;
-        let chosen = pick(question, things(turn, asker), (TARGETS_CHARS_MAX, TARGETS_NEWEST));
+        let chosen = pick(question, things(turn, sight), (TARGETS_CHARS_MAX, TARGETS_NEWEST));
         let targets = chosen.into_iter().map(|(id, line)| (id.clone(), told_line(mask, &line))).collect();
-        let chosen = pick(question, facts(turn, asker), (KNOWN_CHARS_MAX, KNOWN_NEWEST));
-        let known = chosen.into_iter().map(|(id, line)| (id.clone(), told_line(mask, &line))).collect();
-        let said = turn.state.talk.told(turn, asker).map(|said| (said, said.line())).collect();
+        let chosen = pick(question, facts(turn, sight), (KNOWN_CHARS_MAX, KNOWN_NEWEST));
+        let known =
+            chosen.into_iter().map(|((of, fact), line)| ((of.clone(), fact.clone()), told_line(mask, &line))).collect();
+        let said = turn.state.talk.told(sight).map(|said| (said, said.line())).collect();
         let chosen = pick(question, said, (EARLIER_CHARS_MAX, EARLIER_NEWEST));
         let said = |(said, line): (&Said, String)| (said.clone(), masked(mask, &line, EARLIER_CHARS_MAX));
         let earlier = chosen.into_iter().rev().map(said).collect();
@@ -51,25 +51,24 @@ impl Before {
     }
 
     /// What is there.
-    pub(super) fn targets(&self, turn: &Turn<'_>, asker: &Asker<'_>) -> Vec<String> {
-        told(&self.targets, turn, asker)
+    pub(super) fn targets(&self, sight: &Sight<'_>) -> Vec<String> {
+        told(&self.targets, |id| sight.sees_known(id))
     }
 
     /// What was learnt.
-    pub(super) fn known(&self, turn: &Turn<'_>, asker: &Asker<'_>) -> Vec<String> {
-        told(&self.known, turn, asker)
+    pub(super) fn known(&self, turn: &Turn<'_>, sight: &Sight<'_>) -> Vec<String> {
+        told(&self.known, |(of, fact)| turn.state.resolved.peek(of).is_some_and(|of| sight.sees_fact(fact, of)))
     }
 
     /// What was said.
-    pub(super) fn earlier(&self, turn: &Turn<'_>, asker: &Asker<'_>) -> Vec<String> {
-        let seen = self.earlier.iter().filter(|(said, _)| turn.state.talk.may_see(said, turn, asker));
-        seen.map(|(_, line)| line.clone()).collect()
+    pub(super) fn earlier(&self, turn: &Turn<'_>, sight: &Sight<'_>) -> Vec<String> {
+        told(&self.earlier, |said| turn.state.talk.may_tell(said, sight))
     }
 
     /// What is there by now and was not told of: as much as the list has room for, what was used last first.
-    pub(super) fn since(&self, turn: &Turn<'_>, asker: &Asker<'_>) -> Vec<String> {
+    pub(super) fn since(&self, turn: &Turn<'_>, sight: &Sight<'_>) -> Vec<String> {
         let is_new = |id: &ResourceId| self.targets.iter().all(|(known, _)| known != id);
-        let new: Vec<_> = things(turn, asker).into_iter().filter(|(id, _)| is_new(id)).collect();
+        let new: Vec<_> = things(turn, sight).into_iter().filter(|(id, _)| is_new(id)).collect();
         let told: usize = self.targets.iter().map(|(_, line)| line.chars().count().saturating_add(1)).sum();
         let room = TARGETS_CHARS_MAX.saturating_add(SINCE_CHARS_MAX).saturating_sub(told);
         pick("", new, (room, room)).into_iter().map(|(_, line)| told_line(turn.env.mask, &line)).collect()
@@ -84,26 +83,22 @@ fn pick<T>(question: &str, all: Vec<(T, String)>, room: (usize, usize)) -> Vec<(
     all.filter(|(at, _)| chosen.binary_search(at).is_ok()).map(|(_, one)| one).collect()
 }
 
-fn told(lines: &[(ResourceId, String)], turn: &Turn<'_>, asker: &Asker<'_>) -> Vec<String> {
-    let is_seen = |id: &ResourceId| {
-        turn.state.resolved.peek(id).is_some_and(|resource| may_see(turn.env.rights, asker, resource))
-    };
-    lines.iter().filter(|(id, _)| is_seen(id)).map(|(_, line)| line.clone()).collect()
+fn told<T>(lines: &[(T, String)], may: impl Fn(&T) -> bool) -> Vec<String> {
+    lines.iter().filter(|(of, _)| may(of)).map(|(_, line)| line.clone()).collect()
 }
 
 /// What whoever asks may see, what was used last first. Not masked yet.
-fn things<'a>(turn: &'a Turn<'_>, asker: &Asker<'_>) -> Vec<(&'a ResourceId, String)> {
-    let seen = turn.state.resolved.iter().filter(|resource| may_see(turn.env.rights, asker, resource));
-    let mut seen: Vec<&Resource> = seen.collect();
+fn things<'a>(turn: &'a Turn<'_>, sight: &Sight<'_>) -> Vec<(&'a ResourceId, String)> {
+    let mut seen: Vec<&Resource> = turn.state.resolved.iter().filter(|resource| sight.sees(resource)).collect();
     seen.sort_by_key(|resource| std::cmp::Reverse(turn.state.resolved.used(&resource.id, turn.now.mono)));
     seen.into_iter().map(|resource| (&resource.id, line(resource))).collect()
 }
 
 /// What was learnt of it, the newest first. Not masked yet.
-fn facts<'a>(turn: &'a Turn<'_>, asker: &Asker<'_>) -> Vec<(&'a ResourceId, String)> {
-    let seen = turn.state.resolved.iter().filter(|resource| may_see(turn.env.rights, asker, resource));
-    let facts = seen.flat_map(|resource| turn.state.knowledge.about(&resource.id).map(|fact| (&resource.id, fact)));
-    let mut facts: Vec<(&ResourceId, &Fact)> = facts.filter(|(_, fact)| !fact.key.ends_with(":queried")).collect();
+fn facts<'a>(turn: &'a Turn<'_>, sight: &Sight<'_>) -> Vec<((&'a ResourceId, &'a Fact), String)> {
+    let of_each = |of: &'a Resource| turn.state.knowledge.about(&of.id).map(move |fact| (of, fact));
+    let told = |(of, fact): &(&Resource, &Fact)| !fact.key.ends_with(":queried") && sight.sees_fact(fact, of);
+    let mut facts: Vec<_> = turn.state.resolved.iter().flat_map(of_each).filter(told).collect();
     facts.sort_by_key(|(_, fact)| std::cmp::Reverse(fact.observed_at));
-    facts.into_iter().map(|(id, fact)| (id, format!("{}: {}", fact.key, fact.value))).collect()
+    facts.into_iter().map(|(of, fact)| ((&of.id, fact), format!("{}: {}", fact.key, fact.value))).collect()
 }

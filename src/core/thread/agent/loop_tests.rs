@@ -85,6 +85,19 @@ fn what_is_left_of_a_limit_is_not_left_for_every_call_of_a_turn() {
     assert_eq!(told.said, "The model says:\nI cannot say.\n", "what was too fast ends nothing");
 }
 
+/// What nobody discovered has no labels that policies could restrict it by: a model does not pick it by its name (C-51).
+#[test]
+fn a_model_reads_nothing_on_a_known_host_that_nobody_discovered() {
+    const GHOST: (&str, &str) = ("lab_read__status", r#"{"target":"service:web-1:nginx"}"#);
+    let mut world = world(vec![calls(&[GHOST]), says("I cannot say.")]);
+    world.say("load");
+    let told = world.say(QUESTION);
+    assert_eq!(told.calls, Vec::new());
+    let last = told.asks.last().expect("it was asked again");
+    let results: Vec<&str> = last.situation.exchanges.iter().map(|exchange| exchange.result.as_str()).collect();
+    assert!(matches!(results.as_slice(), [only] if only.contains("STRICT_RESOLUTION")), "{results:?}");
+}
+
 /// A change whose verifying read could not be made.
 fn unverified(thoughts: Vec<Thought>) -> World {
     let mut world = world(Vec::new());

@@ -24,6 +24,7 @@ use crate::usage::{Origin, Usage};
 
 use super::request::{Driver, Request};
 use super::run::{KNOWN, Proposed, on_failure, on_success, register, set_deadline};
+use super::sight::Sight;
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
@@ -103,7 +104,7 @@ impl Agent {
         Self {
             words: words.to_owned(),
             ranked: offers::ranked(&turn.env, words),
-            before: Before::new(turn, &request.signal.asker(), words),
+            before: Before::new(turn, &Sight::of(turn, request.signal.asker()), words),
             tier,
             fence: u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default(),
             asked: 0,

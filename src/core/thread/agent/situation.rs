@@ -9,8 +9,8 @@ use crate::mind::{Exchange, Situation};
 use crate::resource::Resource;
 use crate::secrets::Mask;
 use crate::text;
-use crate::thread::prefetch::may_see;
 use crate::thread::request::Request;
+use crate::thread::sight::Sight;
 use crate::thread::state::Turn;
 
 use super::offers::offers;
@@ -54,9 +54,9 @@ const EXPLAIN: &str = "The first call above is what was asked for, and it did no
 /// Everything that the model is told now.
 pub(super) fn of(turn: &Turn<'_>, request: &Request, agent: &mut Agent, may_call: bool) -> Situation {
     let question = masked(turn.env.mask, &agent.words, QUESTION_CHARS_MAX);
-    let asker = request.signal.asker();
-    let (targets, known) = (agent.before.targets(turn, &asker), agent.before.known(turn, &asker));
-    let (earlier, since) = (agent.before.earlier(turn, &asker), agent.before.since(turn, &asker));
+    let sight = Sight::of(turn, request.signal.asker());
+    let (targets, known) = (agent.before.targets(&sight), agent.before.known(turn, &sight));
+    let (earlier, since) = (agent.before.earlier(turn, &sight), agent.before.since(turn, &sight));
     for line in targets.iter().chain(&since) {
         agent.evidence.mentioned(line);
     }
@@ -117,10 +117,8 @@ pub(super) fn line(resource: &Resource) -> String {
 
 /// What a discovery found, a line each: what whoever asks may see.
 pub(super) fn found(turn: &Turn<'_>, request: &Request, envelope: &Envelope) -> String {
-    let asker = request.signal.asker();
-    let listed = envelope.data.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let found = listed.iter().filter_map(|one| serde_json::from_value::<Resource>(one.clone()).ok());
-    let seen = found.filter(|resource| may_see(turn.env.rights, &asker, resource));
+    let sight = Sight::of(turn, request.signal.asker());
+    let seen = envelope.resources().into_iter().filter(|resource| sight.sees(resource));
     let lines: Vec<String> = seen.map(|resource| told_line(turn.env.mask, &line(&resource))).collect();
     if lines.is_empty() { "nothing was found".to_owned() } else { lines.join("\n") }
 }

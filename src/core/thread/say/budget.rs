@@ -6,9 +6,12 @@ use crate::answer;
 use crate::env::Env;
 use crate::gate::Refusal;
 use crate::port::{Block, TableColumn};
+use crate::resource::Resource;
 use crate::text;
+use crate::thread::Fact;
 use crate::thread::prefetch::{Mention, brief};
 use crate::thread::request::Request;
+use crate::thread::sight::Sight;
 use crate::thread::state::Turn;
 use crate::usage::{Line, Measure, Whose};
 
@@ -60,7 +63,9 @@ pub(in crate::thread) fn stopped(turn: &Turn<'_>, request: &Request, refusal: &R
     let (tokens, cost) = (used.tokens(), turn.env.budgets.amount(Measure::Cost, used.cost_micros));
     let looked_at: BTreeSet<_> = request.sources.iter().filter_map(|source| source.target.clone()).collect();
     let found: Vec<Mention> = looked_at.into_iter().map(Mention::Meant).collect();
-    let found = brief(&found, &turn.state.resolved, &turn.state.knowledge);
+    let sight = Sight::of(turn, request.signal.asker());
+    let may_tell = |resource: &Resource, fact: &Fact| sight.sees_fact(fact, resource);
+    let found = brief(&found, &turn.state.resolved, &turn.state.knowledge, may_tell);
     if found.is_empty() {
         blocks.push(line(format!("This request used {tokens} tokens ({cost}) and has found nothing yet.")));
     } else {

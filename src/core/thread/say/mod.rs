@@ -32,10 +32,11 @@ use crate::secrets::Mask;
 use crate::signal::Signal;
 use crate::text;
 
-use crate::thread::Entity;
-use crate::thread::prefetch::{Mention, brief, may_see, mentions, seen};
+use crate::thread::prefetch::{Mention, brief, mentions, seen};
 use crate::thread::request::Request;
+use crate::thread::sight::Sight;
 use crate::thread::state::Turn;
+use crate::thread::{Entity, Fact};
 
 /// The most characters of somebody's words in a sentence of ours.
 const QUOTE_CHARS_MAX: usize = 120;
@@ -287,9 +288,10 @@ fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
             found = fuzzy;
         }
     }
-    let asker = request.signal.asker();
-    let found = seen(found, &turn.state.resolved, |resource| may_see(turn.env.rights, &asker, resource));
-    let text = brief(&found, &turn.state.resolved, &turn.state.knowledge);
+    let sight = Sight::of(turn, request.signal.asker());
+    let found = seen(found, &turn.state.resolved, &sight);
+    let may_tell = |resource: &Resource, fact: &Fact| sight.sees_fact(fact, resource);
+    let text = brief(&found, &turn.state.resolved, &turn.state.knowledge, may_tell);
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(text.trim_end())) }]
 }
 

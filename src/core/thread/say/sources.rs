@@ -1,11 +1,12 @@
 //! What the calls of the last answer came back with, for whoever may make them: `sources` (UX-01).
 
 use crate::answer;
-use crate::port::{Block, Right};
+use crate::port::Block;
 use crate::signal::Wall;
 use crate::text;
 use crate::thread::outputs::Output;
 use crate::thread::request::Request;
+use crate::thread::sight::Sight;
 use crate::thread::state::Turn;
 
 use super::{line, sentence};
@@ -18,27 +19,26 @@ pub(in crate::thread) fn sources(turn: &Turn<'_>, request: &Request) -> Vec<Bloc
     }
     let left_out = outputs.left_out();
     let older = (left_out > 0).then(|| line(format!("The {left_out} calls before these are not kept.")));
-    older.into_iter().chain(outputs.iter().flat_map(|output| blocks(turn, request, output))).collect()
+    let sight = Sight::of(turn, request.signal.asker());
+    older.into_iter().chain(outputs.iter().flat_map(|output| blocks(&sight, output))).collect()
 }
 
-fn blocks(turn: &Turn<'_>, request: &Request, output: &Output) -> Vec<Block> {
+fn blocks(sight: &Sight<'_>, output: &Output) -> Vec<Block> {
     let on = output.target.as_ref().map(|target| format!(" of {}", text::one_line(target.as_str(), 120)));
     let at = match output.observed_at {
         0 => String::new(),
         at => format!(" at {}", answer::time(Wall(at))),
     };
     let failed = if output.ok { "" } else { ", which did not work" };
-    let head = format!("{}{}{at}{failed}", output.call, on.unwrap_or_default());
-    if !may(turn, request, output) {
+    let head = format!("{}{}{at}{failed}", output.by.call, on.unwrap_or_default());
+    if !may(sight, output) {
         return vec![line(format!("{head}: not shown, because you may not ask for it."))];
     }
     vec![line(format!("{head}:")), Block::Code { text: output.text.clone() }]
 }
 
-/// Whoever may have the call made may see what came of it.
-fn may(turn: &Turn<'_>, request: &Request, output: &Output) -> bool {
-    let known = output.target.as_ref().and_then(|target| turn.state.resolved.peek(target));
-    let labels = known.map(crate::resource::Resource::labels).unwrap_or_default();
-    let (kind, tool, on) = (output.kind, Some(output.call.clone()), output.target.clone());
-    turn.env.rights.may(&request.signal.asker(), &Right::Request { kind, tool, on, labels })
+/// Whoever may have the call made may see what came of it; and of a discovery, whoever may see each thing that it found.
+fn may(sight: &Sight<'_>, output: &Output) -> bool {
+    sight.sees_what_came(Some(&output.by), output.target.as_ref(), &output.labels)
+        && output.found.iter().all(|resource| sight.sees_what_came(None, Some(&resource.id), &resource.labels()))
 }
