@@ -18,7 +18,7 @@ pub(super) const OWNER: &str = "owner of this process";
 pub(super) const GUEST: &str = "guest";
 
 /// What somebody wants to do, as the policies name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Act {
     Talk,
     Request { kind: ToolKind, tool: String },

@@ -3,6 +3,7 @@
 //! process keeps the console. What a right protects is decided in the core's gates.
 
 mod account;
+mod answers;
 mod autonomous;
 mod cast;
 mod check;

@@ -12,6 +12,7 @@ use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, ActorId, ActorKind, ConversationKind, Platform};
 
 use super::account::PLATFORMS;
+use super::answers::{Answers, Question};
 use super::entities::{Act, GUEST, OWNER, Place, Thing, context, principal, resource, uid};
 use super::error::AccessError;
 use super::identity::{Links, linked};
@@ -67,6 +68,8 @@ pub struct Access {
     /// Accounts that were linked in chat; none of them stands in the file.
     linked: Accounts,
     authorizer: Authorizer,
+    /// What this snapshot has answered.
+    answers: Arc<Answers>,
 }
 
 /// Somebody who asks, ready to be judged.
@@ -129,12 +132,20 @@ impl Access {
         })?;
         let subjects = directory.principals.iter().map(|one| Subject::new(one.clone(), false)).collect();
         let (directory, policies, subjects) = (Arc::new(directory), Arc::new(policies), Arc::new(subjects));
-        Ok(Self { directory, policies, owner, subjects, linked: Accounts::new(), authorizer: Authorizer::new() })
+        Ok(Self {
+            directory,
+            policies,
+            owner,
+            subjects,
+            linked: Accounts::new(),
+            authorizer: Authorizer::new(),
+            answers: Arc::default(),
+        })
     }
 
     /// The same snapshot with these accounts linked instead of the ones before. Cheap: reads no policy and no file.
     pub(super) fn with_links(&self, links: &Links) -> Self {
-        Self { linked: linked(&self.directory, links), ..self.clone() }
+        Self { linked: linked(&self.directory, links), answers: Arc::default(), ..self.clone() }
     }
 
     /// Whose this account is: by the file, else by what was linked.
@@ -314,6 +325,10 @@ impl Access {
     }
 
     fn judge(&self, asker: &Asker<'_>, act: &Act, on: Option<(&ResourceId, &[String])>) -> bool {
+        self.answers.to(Question::new(asker, act, on), || self.judge_anew(asker, act, on))
+    }
+
+    fn judge_anew(&self, asker: &Asker<'_>, act: &Act, on: Option<(&ResourceId, &[String])>) -> bool {
         let thread = asker.thread;
         let Some(subject) = self.subject(asker) else { return false };
         let place = self.place(thread.platform.as_str(), thread.conversation.as_str(), asker.room);

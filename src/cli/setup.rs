@@ -11,7 +11,7 @@ use countersign_core::command::Tables;
 use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::mind::Minds;
 use countersign_core::port::Rights;
-use countersign_core::route::{ExactRoutes, Intents};
+use countersign_core::route::{Catalogue, ExactRoutes, Intents, Lexical};
 use countersign_core::secrets::Mask;
 use countersign_core::tool::Registry;
 
@@ -82,6 +82,7 @@ impl Setup {
         World {
             registry: Arc::clone(&self.registry),
             intents: self.intents.clone(),
+            catalogue: Catalogue::new(&self.registry, &self.intents, &Lexical),
             rights,
             limits: Limits {
                 turns_max: limits.turns,

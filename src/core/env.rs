@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 use crate::mind::Minds;
 use crate::port::{Rights, Similarity};
 use crate::rate::Allowance;
-use crate::route::{ExactRoutes, Intents};
+use crate::route::{Catalogue, ExactRoutes, Intents};
 use crate::secrets::Mask;
 use crate::tool::Registry;
 use crate::usage::{Budgets, Spent};
@@ -28,6 +28,8 @@ pub struct Env<'a> {
     pub rights: &'a dyn Rights,
     /// What people wrote down in chat about who may what.
     pub ledger: &'a Ledger,
+    /// What somebody may mean, of the tools and the intents.
+    pub catalogue: &'a Catalogue,
     /// How alike texts are; used for suggestions only.
     pub similarity: &'a dyn Similarity,
     /// Numbers from the configuration.

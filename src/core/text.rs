@@ -106,8 +106,13 @@ fn is_pictograph(c: char) -> bool {
         | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// How many typing mistakes lie between two words: letters put in, left out, changed, or two neighbours swapped.
-pub fn mistakes(a: &str, b: &str) -> usize {
+/// How many typing mistakes lie between two words: letters put in, left out, changed, or two neighbours swapped. None
+/// where they are more than `most`.
+pub fn mistakes(a: &str, b: &str, most: usize) -> Option<usize> {
+    // As many letters as one is longer have to be put in.
+    if a.chars().count().abs_diff(b.chars().count()) > most {
+        return None;
+    }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -124,9 +129,13 @@ pub fn mistakes(a: &str, b: &str) -> usize {
             };
             row.push(replaced.min(removed).min(added).min(swapped));
         }
+        // What two rows leave is never less than the least of them.
+        if row.iter().chain(&last).min().is_none_or(|least| *least > most) {
+            return None;
+        }
         before = std::mem::replace(&mut last, row);
     }
-    last.last().copied().unwrap_or_default()
+    last.last().copied().filter(|mistakes| *mistakes <= most)
 }
 
 #[cfg(test)]
@@ -280,7 +289,11 @@ mod tests {
             ("stoer", "store", 1),
         ];
         for (typed, meant, expected) in table {
-            assert_eq!(mistakes(typed, meant), expected, "{typed} / {meant}");
+            assert_eq!(mistakes(typed, meant, 9), Some(expected), "{typed} / {meant}");
+            for most in 0..4 {
+                let within = (expected <= most).then_some(expected);
+                assert_eq!(mistakes(typed, meant, most), within, "{typed} / {meant} within {most}");
+            }
         }
     }
 }

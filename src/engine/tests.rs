@@ -11,7 +11,7 @@ use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
     Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
 };
-use countersign_core::route::{ExactRoutes, Intents};
+use countersign_core::route::{Catalogue, ExactRoutes, Intents, Lexical};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
@@ -247,6 +247,7 @@ pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     World {
+        catalogue: Catalogue::new(&registry, &intents, &Lexical),
         registry: Arc::new(registry),
         intents,
         rights: Box::new(Anybody),

@@ -11,7 +11,7 @@ use countersign_core::ledger::Ledger;
 use countersign_core::mind::Minds;
 use countersign_core::port::{Outgoing, Rights, Similarity};
 use countersign_core::rate::Allowance;
-use countersign_core::route::{ExactRoutes, Intents, Lexical, Route};
+use countersign_core::route::{Catalogue, ExactRoutes, Intents, Lexical, Route};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{Now, Signal, ThreadKey};
 use countersign_core::step;
@@ -30,6 +30,8 @@ pub struct World {
     pub registry: Arc<Registry>,
     /// The intents.
     pub intents: Intents,
+    /// What somebody may mean, of both.
+    pub catalogue: Catalogue,
     /// Who may what.
     pub rights: Box<dyn Rights>,
     /// Limits.
@@ -139,6 +141,7 @@ impl World {
         Env {
             registry: &self.registry,
             intents: &self.intents,
+            catalogue: &self.catalogue,
             exact,
             rights: lent.rights.as_deref().unwrap_or(self.rights.as_ref()),
             ledger: &lent.ledger,

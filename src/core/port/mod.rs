@@ -28,13 +28,17 @@ pub trait Similarity: Send + Sync {
     /// 1000 is equal.
     fn alike(&self, a: &str, b: &str) -> u16;
 
-    /// The same for one text beside many, in their order: what is done for the one is done once.
-    fn alike_each(&self, a: &str, texts: &[String]) -> Vec<u16> {
-        texts.iter().map(|text| self.alike(a, text)).collect()
-    }
+    /// Prepares texts, so that another one can be compared with all of them at once.
+    fn prepare(&self, texts: &[String]) -> Box<dyn Likeness>;
 
     /// From where on a suggestion is worth making.
     fn worth_suggesting(&self) -> u16;
+}
+
+/// Texts that were prepared by a [`Similarity`]. Pure.
+pub trait Likeness: Send + Sync {
+    /// How alike this text and each of them are, in their order: as [`Similarity::alike`] has it.
+    fn alike_each(&self, text: &str) -> Vec<u16>;
 }
 
 /// Asks models. Implemented by the shell's `model/`; takes cleared questions only.

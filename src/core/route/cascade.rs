@@ -114,20 +114,13 @@ pub struct Suggested {
 }
 
 /// What might have been meant by a message that no layer understands, nearest first, at most three.
-pub fn nearest(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
-    if let Some(mended) = mended(heard, env) {
-        return vec![mended];
-    }
-    let mut near: Vec<(u16, &Intent, &String)> = env
-        .intents
-        .iter()
-        .filter_map(|intent| {
-            let best =
-                intent.examples.iter().map(|e| (env.similarity.alike(&heard.lower, e), e)).max_by_key(|(a, _)| *a);
-            best.map(|(alike, example)| (alike, intent, example))
-        })
-        .filter(|(alike, _, _)| *alike >= env.similarity.worth_suggesting())
-        .collect();
+pub(crate) fn near(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
+    let intents: Vec<&Intent> = env.intents.iter().collect();
+    let worth = env.catalogue.worth_suggesting(&heard.lower).into_iter().filter_map(|(alike, intent, example)| {
+        let intent = *intents.get(intent)?;
+        Some((alike, intent, intent.examples.get(example)?))
+    });
+    let mut near: Vec<(u16, &Intent, &String)> = worth.collect();
     near.sort_by(|(a, x, _), (b, y, _)| b.cmp(a).then_with(|| x.name.cmp(&y.name)));
     let suggest = |(_, intent, example): (u16, &Intent, &String)| Suggested {
         text: example.clone(),
@@ -137,7 +130,8 @@ pub fn nearest(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
     near.into_iter().take(3).map(suggest).collect()
 }
 
-fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
+/// The message with its spelling mended, where a pattern understands it then.
+pub(crate) fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
     let text = corrected(&heard.text, env.intents.vocabulary())?;
     let better = Heard { lower: text.to_ascii_lowercase(), original: text.clone(), text, follow_up: heard.follow_up };
     let route = by_pattern(&better, None, env)?;

@@ -3,6 +3,7 @@
 //! it leads to meets every gate (C-30).
 
 mod cascade;
+mod catalogue;
 mod exact;
 mod hear;
 mod intents;
@@ -11,8 +12,9 @@ mod similarity;
 mod spelling;
 mod verbatim;
 
-pub use cascade::{Layer, Route, Suggested, nearest, route};
-pub(crate) use cascade::{exact_key, may_be_remembered};
+pub use cascade::{Layer, Route, Suggested, route};
+pub(crate) use cascade::{exact_key, may_be_remembered, mended, near};
+pub use catalogue::Catalogue;
 pub use exact::ExactRoutes;
 pub use hear::{Heard, hear, is_pronoun};
 pub use intents::{Does, Intent, Intents, IntentsError, OwnCommand};

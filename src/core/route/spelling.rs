@@ -34,7 +34,7 @@ fn nearest<'a>(word: &str, vocabulary: &'a BTreeSet<String>) -> Option<&'a str> 
     let allowed = if lower.chars().count() >= 7 { 2 } else { 1 };
     let known = vocabulary.iter().filter(|known| known.chars().all(char::is_alphabetic));
     let mut near: Vec<(usize, &String)> =
-        known.map(|known| (mistakes(&lower, known), known)).filter(|(far, _)| *far <= allowed).collect();
+        known.filter_map(|known| Some((mistakes(&lower, known, allowed)?, known))).collect();
     near.sort();
     match near.as_slice() {
         [] => None,

@@ -333,6 +333,17 @@ fn pieces() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
+/// A letter of another alphabet right before it is no part of it.
+#[test]
+fn a_token_behind_any_letter_is_found() {
+    for before in ["", "ключ", "é", "鍵", "🔑", "="] {
+        for secret in [token("gh", "p_0123456789abcdef0123456789"), token("AKIA", "IOSFODNN7EXAMPLE")] {
+            let masked = mask().apply(&format!("{before}{secret}")).into_owned();
+            assert!(!masked.contains(&secret), "{masked}");
+        }
+    }
+}
+
 #[test]
 fn what_is_no_value_may_hold_one() {
     // Found by the property below, once in some thousands of cases.

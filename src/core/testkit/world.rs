@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
+use std::sync::OnceLock;
 
 use crate::answer::{self, Claims, Errors};
 use crate::command::Tables;
@@ -15,7 +16,7 @@ use crate::port::{Block, Mark, Outgoing, Rights, Visibility};
 use crate::proposal::Proposal;
 use crate::rate::Allowance;
 use crate::resource::Resource;
-use crate::route::{ExactRoutes, Intents, Lexical};
+use crate::route::{Catalogue, ExactRoutes, Intents, Lexical};
 use crate::secrets::Mask;
 use crate::signal::{Mono, Now, Signal, Wall};
 use crate::sim::Files;
@@ -64,6 +65,8 @@ pub struct World {
     pub registry: Registry,
     /// The intents.
     pub intents: Intents,
+    /// What somebody may mean, of the tools and intents that there are at the first step.
+    catalogue: OnceLock<Catalogue>,
     /// Routes asked before.
     pub exact: ExactRoutes,
     /// Limits.
@@ -121,6 +124,7 @@ impl World {
         Self {
             registry,
             intents,
+            catalogue: OnceLock::new(),
             exact: ExactRoutes::default(),
             limits: Limits::default(),
             own: OwnDeployment::default(),
@@ -323,6 +327,7 @@ impl World {
         Env {
             registry: &self.registry,
             intents: &self.intents,
+            catalogue: self.catalogue.get_or_init(|| Catalogue::new(&self.registry, &self.intents, &Lexical)),
             exact: &self.exact,
             rights: self.rights.as_deref().unwrap_or(&self.people),
             ledger: self.stale.as_ref().unwrap_or(&self.files.ledger),

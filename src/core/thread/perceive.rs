@@ -6,7 +6,9 @@ use crate::effect::{Effect, Ending};
 use crate::gate::DEPTH_MAX;
 use crate::mind::Tier;
 use crate::port::{Claim, Mark, Right};
-use crate::route::{Does, Intent, OwnCommand, Route, exact_key, hear, is_pronoun, may_be_remembered, nearest, route};
+use crate::route::{
+    Does, Intent, OwnCommand, Route, exact_key, hear, is_pronoun, may_be_remembered, mended, near, route,
+};
 use crate::signal::{Addressed, Payload, QuestionId, Signal};
 
 use super::prefetch::{Mention, mentions};
@@ -232,9 +234,10 @@ fn ask_which(
 
 fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     request.becomes_talk();
-    let near = nearest(&hear(text), &turn.env);
-    match near.as_slice() {
-        [mended] if mended.runs => {
+    let heard = hear(text);
+    let mended = mended(&heard, &turn.env);
+    match &mended {
+        Some(mended) if mended.runs => {
             let choice = crate::port::Choice { label: mended.text.clone(), about: mended.about.clone() };
             let resume = Resume::Words(mended.text.clone());
             let question = say::did_you_mean(text, turn.env.mask);
@@ -242,6 +245,7 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         }
         _ => {
             let Some(mut request) = agent::begin(turn, request, text) else { return };
+            let near = mended.map_or_else(|| near(&heard, &turn.env), |mended| vec![mended]);
             turn.say(&mut request, Mark::Plain, Claim::Nothing, say::not_understood(text, &near, turn.env.mask));
             turn.finish(request, Ending::Answered);
         }

@@ -103,7 +103,7 @@ impl Agent {
         evidence.asked(words);
         Self {
             words: words.to_owned(),
-            ranked: offers::ranked(&turn.env, words),
+            ranked: turn.env.catalogue.ranked(words),
             before: Before::new(turn, &Sight::of(turn, request.signal.asker()), words),
             tier,
             fence: u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default(),

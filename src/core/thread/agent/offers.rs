@@ -1,13 +1,9 @@
 //! Which calls a model is offered: the eight that fit the question best, of those that whoever asks may make, and what
 //! verifies an unverified change beside them (RAG-02, RAG-06, RAG-07).
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
 use crate::env::Env;
 use crate::mind::{Offer, OfferedArg};
 use crate::port::Right;
-use crate::route::Does;
 use crate::text;
 use crate::thread::State;
 use crate::thread::request::Request;
@@ -46,33 +42,6 @@ pub(super) fn offers(turn: &Turn<'_>, request: &Request, ranked: &[String]) -> V
         }
     }
     chosen.into_iter().filter_map(|name| offer(&turn.env, name)).collect()
-}
-
-/// Every call, the likeliest first: by what it says of itself, and by the questions that are known to lead to it. Looked up
-/// once a request: the words stay the same.
-pub(super) fn ranked(env: &Env<'_>, question: &str) -> Vec<String> {
-    let (mut names, mut texts) = (Vec::new(), Vec::new());
-    for tool in env.registry.tools() {
-        for (action, spec) in &tool.actions {
-            names.push(format!("{}.{action}", tool.name));
-            texts.push(format!("{} {action} {}", tool.name.replace('_', " "), spec.about));
-        }
-    }
-    for intent in env.intents.iter() {
-        if let Does::Call { tool, action } = &intent.does {
-            names.extend(std::iter::repeat_n(format!("{tool}.{action}"), intent.examples.len()));
-            texts.extend(intent.examples.iter().cloned());
-        }
-    }
-    let mut best: BTreeMap<String, u16> = BTreeMap::new();
-    for (name, alike) in names.into_iter().zip(env.similarity.alike_each(question, &texts)) {
-        let best = best.entry(name).or_default();
-        *best = alike.max(*best);
-    }
-    let mut ranked: Vec<(Reverse<u16>, String)> =
-        best.into_iter().map(|(name, alike)| (Reverse(alike), name)).collect();
-    ranked.sort();
-    ranked.into_iter().map(|(_, name)| name).collect()
 }
 
 fn offer(env: &Env<'_>, name: &str) -> Option<Offer> {

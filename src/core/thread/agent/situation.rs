@@ -100,8 +100,9 @@ fn notes(agent: &mut Agent, may_call: bool) -> Vec<&'static str> {
 /// What is not ours, fit to be told: masked, cut, and masked again, because a cut may go through the middle of a mark that
 /// stands for a secret.
 pub(super) fn masked(mask: &Mask, text: &str, chars_max: usize) -> String {
-    let cut = text::cut(&mask.apply(text), chars_max);
-    mask.apply(&cut).into_owned()
+    let masked = mask.apply(text);
+    let cut = text::cut(&masked, chars_max);
+    if cut == masked { cut } else { mask.apply(&cut).into_owned() }
 }
 
 /// The same on one line.
