@@ -106,9 +106,13 @@ fn is_pictograph(c: char) -> bool {
         | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// How many typing mistakes lie between two words: letters put in, left out, changed, or two neighbours swapped. None
-/// where they are more than `most`.
-pub fn mistakes(a: &str, b: &str, most: usize) -> Option<usize> {
+/// How many typing mistakes lie between two words: letters put in, left out, changed, or two neighbours swapped.
+pub fn mistakes(a: &str, b: &str) -> usize {
+    mistakes_within(a, b, usize::MAX).unwrap_or_default()
+}
+
+/// The same; none, and sooner, where they are more than `most`.
+pub fn mistakes_within(a: &str, b: &str, most: usize) -> Option<usize> {
     // As many letters as one is longer have to be put in.
     if a.chars().count().abs_diff(b.chars().count()) > most {
         return None;
@@ -289,10 +293,10 @@ mod tests {
             ("stoer", "store", 1),
         ];
         for (typed, meant, expected) in table {
-            assert_eq!(mistakes(typed, meant, 9), Some(expected), "{typed} / {meant}");
+            assert_eq!(mistakes(typed, meant), expected, "{typed} / {meant}");
             for most in 0..4 {
                 let within = (expected <= most).then_some(expected);
-                assert_eq!(mistakes(typed, meant, most), within, "{typed} / {meant} within {most}");
+                assert_eq!(mistakes_within(typed, meant, most), within, "{typed} / {meant} within {most}");
             }
         }
     }

@@ -102,7 +102,7 @@ fn mistyped(a: &str, b: &str) -> u16 {
     if !is_name {
         return 0;
     }
-    let Some(mistakes) = text::mistakes(a, b, MISTAKES_MAX) else { return 0 };
+    let Some(mistakes) = text::mistakes_within(a, b, MISTAKES_MAX) else { return 0 };
     let right = chars.saturating_sub(mistakes).saturating_mul(1000).checked_div(chars);
     right.and_then(|thousandths| u16::try_from(thousandths).ok()).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::text::mistakes;
+use crate::text::mistakes_within;
 
 /// Shorter words are left alone: too many others are near them.
 const CHARS_MIN: usize = 3;
@@ -34,7 +34,7 @@ fn nearest<'a>(word: &str, vocabulary: &'a BTreeSet<String>) -> Option<&'a str> 
     let allowed = if lower.chars().count() >= 7 { 2 } else { 1 };
     let known = vocabulary.iter().filter(|known| known.chars().all(char::is_alphabetic));
     let mut near: Vec<(usize, &String)> =
-        known.filter_map(|known| Some((mistakes(&lower, known, allowed)?, known))).collect();
+        known.filter_map(|known| Some((mistakes_within(&lower, known, allowed)?, known))).collect();
     near.sort();
     match near.as_slice() {
         [] => None,
