@@ -90,7 +90,7 @@ pub struct Now {
 }
 
 /// What kind of being caused an event. Only a human requests, decides or administers (ADAPTERS.md section 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
     /// A person with an account of their own.
@@ -128,7 +128,7 @@ impl Actor {
 }
 
 /// What kind of room an event came from. `Unknown` is treated as the most public one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversationKind {
     /// One person and the bot.
@@ -172,7 +172,7 @@ pub enum Addressed {
 
 /// How far it is known that the actor of an event is who it says. What people told a server to keep is one thing, and what that
 /// server could make up is another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assurance {
     /// The platform vouches for it, and the team has no closer witness: Telegram, Discord, the console.

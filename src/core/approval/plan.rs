@@ -93,7 +93,7 @@ impl Digest {
 }
 
 /// How much a change can hurt. Declared with the action; taint can only raise it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
     /// Undone at once, seen by nobody.
