@@ -1,5 +1,5 @@
-//! The configuration's own rights, with people who lose every one of them for a while, as when somebody leaves the team in
-//! the middle of the night. It can take away, and never gives.
+//! The configuration's own rights, with people who lose all or some of them for a while, as when somebody leaves the team
+//! in the middle of the night. It can take away, and never gives.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,37 @@ use crate::people::People;
 use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::resource::ResourceId;
 use crate::signal::{Actor, ActorId, Platform};
+use crate::tool::ToolKind;
+
+/// What somebody has lost.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lost {
+    Everything,
+    /// To decide any plan.
+    Deciding,
+    /// To ask for any change.
+    Changing,
+    /// To have this call made: `tool.action`.
+    Call(String),
+}
+
+impl Lost {
+    /// Whether this right is lost with it.
+    fn takes(&self, right: &Right) -> bool {
+        match (self, right) {
+            (Self::Everything, _) | (Self::Deciding, Right::Decide { .. }) => true,
+            (Self::Changing, Right::Request { kind, .. }) => *kind == ToolKind::Write,
+            (Self::Call(call), Right::Request { tool, .. }) => tool.as_ref() == Some(call),
+            (Self::Deciding | Self::Changing | Self::Call(_), _) => false,
+        }
+    }
+}
 
 /// Rights with whom they are taken from.
 pub(super) struct Moods<'a> {
     inner: &'a dyn Rights,
-    /// Who has none now.
-    pub(super) barred: BTreeSet<ActorId>,
+    /// Who has lost what by now.
+    pub(super) barred: BTreeSet<(ActorId, Lost)>,
 }
 
 impl<'a> Moods<'a> {
@@ -23,13 +48,14 @@ impl<'a> Moods<'a> {
     }
 
     fn has_any(&self, asker: &Asker<'_>) -> bool {
-        !self.barred.contains(&asker.actor.id)
+        !self.barred.contains(&(asker.actor.id.clone(), Lost::Everything))
     }
 }
 
 impl Rights for Moods<'_> {
     fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
-        self.has_any(asker) && self.inner.may(asker, right)
+        let lost = self.barred.iter().any(|(who, lost)| *who == asker.actor.id && lost.takes(right));
+        !lost && self.inner.may(asker, right)
     }
 
     fn may_decide_alone(&self, asker: &Asker<'_>, risk: Risk) -> bool {

@@ -16,6 +16,7 @@ use super::Dice;
 use super::cast::{actor, stranger};
 use super::flight::{Flight, Manner};
 use super::hostile::{self, BAIT, Knows, SECRET};
+use super::moods::Lost;
 use super::town::{Crash, Town};
 
 /// How many rounds a town may take to settle: each moves one plan on by time.
@@ -55,9 +56,20 @@ pub(super) fn happen(town: &mut Town<'_>, people: &[ActorId], seed: u64) {
         89..=93 => pass(town),
         94..=95 => town.fleet.drift(&mut town.dice),
         96 => moods(town, people, seat),
+        97 => stop(town, people, seat),
         _ => orphan(town),
     }
     town.pump();
+}
+
+/// Somebody wants what is worked on to end, in the words that the configuration has for it.
+fn stop(town: &mut Town<'_>, people: &[ActorId], seat: usize) {
+    let who = somebody(town, people);
+    let stops = town.env().intents.iter().find(|intent| intent.does == Does::Own(OwnCommand::Stop));
+    let words = stops.and_then(|intent| intent.examples.first()).cloned();
+    if let Some(text) = words {
+        town.aside(seat, who, Payload::Text { text });
+    }
 }
 
 /// A tool or a model answers.
@@ -204,7 +216,7 @@ pub(super) fn serve_all(town: &mut Town<'_>) {
 fn think(town: &mut Town<'_>) {
     let first = town.dice.at(2);
     for seat in [first, first ^ 1] {
-        if let Some(ask) = town.look(seat).ask.clone() {
+        if let Some(ask) = town.look(seat).work.ask.clone() {
             return say_the_worst(town, seat, &ask);
         }
     }
@@ -213,7 +225,7 @@ fn think(town: &mut Town<'_>) {
 fn say_the_worst(town: &mut Town<'_>, seat: usize, ask: &crate::mind::Ask) {
     let ids: Vec<String> = town.fleet.ids().iter().map(ToString::to_string).collect();
     let plans: Vec<String> = plans(town).iter().map(ToString::to_string).collect();
-    let before = town.look(seat).before.clone();
+    let before = town.look(seat).work.before.clone();
     let temper = town.temper(seat);
     let mut dice = town.dice.clone();
     let knows = Knows { env: town.env(), ids: &ids, plans: &plans, temper, before: &before };
@@ -225,7 +237,7 @@ fn say_the_worst(town: &mut Town<'_>, seat: usize, ask: &crate::mind::Ask) {
 }
 
 fn heard(town: &mut Town<'_>, seat: usize, ask: &crate::mind::Ask, heard: Result<crate::mind::Thought, Unheard>) {
-    let Some(signal) = town.look(seat).current.clone() else { return };
+    let Some(signal) = town.look(seat).work.current.clone() else { return };
     town.was_heard(seat, heard.as_ref().map(|thought| thought.calls.clone()).unwrap_or_default());
     // Now and then it answers twice, or a question that was never put.
     if town.dice.one_in(16) {
@@ -267,7 +279,8 @@ fn edit(town: &mut Town<'_>, people: &[ActorId]) {
 
 /// The time of a request is over; or of one that is not there.
 fn deadline(town: &mut Town<'_>, seat: usize) {
-    let (Some(at), Some(current)) = (town.look(seat).deadline, town.look(seat).current.clone()) else { return };
+    let work = &town.look(seat).work;
+    let (Some(at), Some(current)) = (work.deadline, work.current.clone()) else { return };
     if town.dice.one_in(5) {
         return town.step(seat, Input::Deadline(SignalId::new("of something else")));
     }
@@ -301,16 +314,33 @@ fn crash(town: &mut Town<'_>) {
     town.pass(down);
 }
 
-/// Somebody loses every right; or everybody has them back; or a thread is idle for so long that it is forgotten.
+/// Somebody loses every right, or a part of them; or everybody has them back; or a thread is idle for so long that it is forgotten.
 fn moods(town: &mut Town<'_>, people: &[ActorId], seat: usize) {
-    match town.dice.below(4) {
-        0 => {
-            let who = town.dice.any(people).cloned();
-            town.rights.barred.extend(who);
-        }
+    match town.dice.below(5) {
+        0 => bar(town, people),
         1 => town.drop_thread(seat),
-        _ => town.rights.barred.clear(),
+        2 => town.rights.barred.clear(),
+        _ => keep_from(town, people),
     }
+}
+
+fn bar(town: &mut Town<'_>, people: &[ActorId]) {
+    let who = town.dice.any(people).cloned();
+    town.rights.barred.extend(who.map(|who| (who, Lost::Everything)));
+}
+
+/// Somebody loses a part of their rights: to decide, to change anything, or to have one call made.
+fn keep_from(town: &mut Town<'_>, people: &[ActorId]) {
+    let calls = town
+        .env()
+        .registry
+        .tools()
+        .flat_map(|tool| tool.actions.keys().map(move |action| format!("{}.{action}", tool.name)));
+    let calls: Vec<String> = calls.collect();
+    let Some(call) = town.dice.any(&calls).cloned() else { return };
+    let lost = [Lost::Deciding, Lost::Changing, Lost::Call(call)];
+    let (who, lost) = (town.dice.any(people).cloned(), town.dice.any(&lost).cloned());
+    town.rights.barred.extend(who.zip(lost));
 }
 
 /// Another instance takes a plan back, and this one does not know.
@@ -369,7 +399,7 @@ pub(super) fn settle(town: &mut Town<'_>, seed: u64) {
 /// Every model that is asked breaks off.
 fn silence(town: &mut Town<'_>) {
     for seat in 0..2 {
-        while let Some(ask) = town.look(seat).ask.clone() {
+        while let Some(ask) = town.look(seat).work.ask.clone() {
             if town.is_over() {
                 return;
             }

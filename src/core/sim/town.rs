@@ -45,6 +45,12 @@ pub(crate) enum Crash {
 pub(super) struct Seat {
     pub(super) state: ThreadState,
     loaded: bool,
+    pub(super) work: Work,
+}
+
+/// What a thread's worker is about.
+#[derive(Debug, Default)]
+pub(super) struct Work {
     pub(super) current: Option<Signal>,
     pub(super) deadline: Option<u64>,
     /// What a model is asked and has not answered.
@@ -170,6 +176,23 @@ impl<'a> Town<'a> {
         self.inbox.push(Entry { signal, seat, taken: false, recovered: false, attempts: 0 });
     }
 
+    /// What a thread hears while it works: by itself, and then what it works on is told to end. A thread that works on
+    /// nothing hears it as anything else.
+    pub(super) fn aside(&mut self, seat: usize, actor: Actor, payload: Payload) {
+        self.accept(seat, actor, payload);
+        let Some(at_work) = self.look(seat).work.current.as_ref().map(|signal| signal.id.clone()) else { return };
+        let Some(entry) = self.inbox.last_mut() else { return };
+        entry.taken = true;
+        let signal = entry.signal.clone();
+        let heard = Work { current: Some(signal.clone()), ..Work::default() };
+        let before = std::mem::replace(&mut self.seat(seat).work, heard);
+        self.step(seat, Input::Aside(Box::new(signal)));
+        if self.look(seat).loaded {
+            self.seat(seat).work = before;
+            self.step(seat, Input::Halt(at_work));
+        }
+    }
+
     /// Every idle thread takes its next signal, until there is none.
     pub(super) fn pump(&mut self) {
         while let Some(at) = self.inbox.iter().position(|entry| !entry.taken && !self.is_busy(entry.seat)) {
@@ -209,7 +232,7 @@ impl<'a> Town<'a> {
             (true, true) => Input::Interrupted(signal),
         };
         let current = Some(entry.signal.clone());
-        self.seat(seat).current = current;
+        self.seat(seat).work.current = current;
         self.step(seat, input);
     }
 
@@ -238,7 +261,7 @@ impl<'a> Town<'a> {
         self.tally.steps = self.tally.steps.saturating_add(1);
         self.witness.told(at, &input);
         let state = std::mem::take(&mut self.seat(at).state);
-        let signal = self.look(at).current.clone();
+        let signal = self.look(at).work.current.clone();
         let (state, effects) = self.decide(state, input, signal.as_ref(), now);
         self.seat(at).state = state;
         let crash = self.crash_of_this_step();
@@ -258,8 +281,8 @@ impl<'a> Town<'a> {
             return self.end_process();
         }
         self.perform(at, effects);
-        let vanished = self.look(at).current.is_some() && !self.is_busy(at) && !self.is_over();
-        let current = self.look(at).current.as_ref().map(|signal| signal.id.clone());
+        let vanished = self.look(at).work.current.is_some() && !self.is_busy(at) && !self.is_over();
+        let current = self.look(at).work.current.as_ref().map(|signal| signal.id.clone());
         self.witness.demand(7, !vanished, || format!("the request {current:?} vanished without an end"));
     }
 
@@ -312,7 +335,7 @@ impl<'a> Town<'a> {
     }
 
     fn not_stored(&mut self, at: usize, why: NotStored) {
-        let Some(signal) = self.look(at).current.clone().map(Box::new) else {
+        let Some(signal) = self.look(at).work.current.clone().map(Box::new) else {
             return self.witness.demand(7, false, || format!("a plan was moved without a signal: {why:?}"));
         };
         let input = match why {
@@ -343,21 +366,21 @@ impl<'a> Town<'a> {
         for effect in effects {
             match effect {
                 Effect::Call(call) => self.call(at, call.get()),
-                Effect::Think(ask) => self.seat(at).ask = Some(ask.get().clone()),
-                Effect::Wake { at: time, .. } => self.seat(at).deadline = Some(time.0),
+                Effect::Think(ask) => self.seat(at).work.ask = Some(ask.get().clone()),
+                Effect::Wake { at: time, .. } => self.seat(at).work.deadline = Some(time.0),
                 Effect::Remember { key, route } => self.exact.remember(key, route),
                 Effect::Spend(spend) => {
                     for payer in &spend.payers {
                         self.book.add(payer.clone(), spend.ground, spend.usage);
                     }
                 }
-                Effect::Finish { .. } => {
-                    let seat = self.seat(at);
-                    (seat.current, seat.deadline, seat.ask, seat.temper) = (None, None, None, None);
-                    seat.before.clear();
+                Effect::Finish { .. } => self.seat(at).work = Work::default(),
+                Effect::GiveUp { asks, .. } => {
+                    // A reading that nobody waits for may answer all the same.
+                    let work = &mut self.seat(at).work;
+                    work.ask = work.ask.take().filter(|_| !asks);
                 }
-                Effect::GiveUp { .. }
-                | Effect::Post { .. }
+                Effect::Post { .. }
                 | Effect::Progress(_)
                 | Effect::Redraw { .. }
                 | Effect::File(_)
@@ -454,7 +477,7 @@ impl<'a> Town<'a> {
 
     /// Whether a tool or a model is asked and has not answered.
     pub(super) fn is_waiting(&self) -> bool {
-        self.seats.iter().any(|seat| seat.ask.is_some()) || self.flights.iter().any(|flight| flight.awaited)
+        self.seats.iter().any(|seat| seat.work.ask.is_some()) || self.flights.iter().any(|flight| flight.awaited)
     }
 
     /// Which thread a plan belongs to.
@@ -474,12 +497,12 @@ impl<'a> Town<'a> {
     /// What the model of a request is after.
     pub(super) fn temper(&mut self, seat: usize) -> Temper {
         let fresh = Temper::draw(&mut self.dice);
-        *self.seat(seat).temper.get_or_insert(fresh)
+        *self.seat(seat).work.temper.get_or_insert(fresh)
     }
 
     /// What was asked of a model is answered.
     pub(super) fn was_heard(&mut self, seat: usize, wanted: Vec<RawCall>) {
-        let seat = self.seat(seat);
-        (seat.ask, seat.before) = (None, wanted);
+        let work = &mut self.seat(seat).work;
+        (work.ask, work.before) = (None, wanted);
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod decisions;
 #[cfg(feature = "full")]
 pub(crate) mod discord;
 pub(crate) mod killed_bot;
+#[cfg(feature = "full")]
 pub(crate) mod matrix;
 pub(crate) mod metrics;
 pub(crate) mod postgres;

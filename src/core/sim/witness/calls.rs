@@ -93,12 +93,14 @@ impl Witness {
         }
     }
 
-    /// What is called on was found in this thread (invariant 1); a look may also be at what lives on a host that was.
+    /// What is called on was found in this thread (invariant 1); a look of no model's may also be at what lives on a host
+    /// that was.
     fn target(&mut self, moment: &Moment<'_>, call: &ToolCall, tally: &Tally) {
         let Some(target) = call.target.as_ref().filter(|_| moment.carried().is_none()) else { return };
         let seen = &self.look(moment.seat).seen;
         let host: Option<ResourceId> = target.scope().and_then(|scope| format!("host:{scope}").parse().ok());
-        let is_on_a_known_host = call.kind != ToolKind::Write && host.is_some_and(|host| seen.contains_key(&host));
+        let may_be_near = call.kind != ToolKind::Write && !moment.is_driven_by_a_model();
+        let is_on_a_known_host = may_be_near && host.is_some_and(|host| seen.contains_key(&host));
         if !seen.contains_key(target) && !is_on_a_known_host {
             self.must_not(1, "resolution", tally, || {
                 format!("`{}` is called on {target}, which nobody found", call.name())

@@ -87,6 +87,8 @@ struct Seat {
     read: Vec<(String, Option<ResourceId>)>,
     /// Which signals something was said about.
     answered_for: BTreeSet<SignalId>,
+    /// The messages that were posted, by their signal and number.
+    posted: BTreeSet<(SignalId, u32)>,
     /// For which signals a refusal was recorded.
     recorded: BTreeSet<SignalId>,
 }
@@ -174,7 +176,7 @@ impl Witness {
             match effect {
                 Effect::Call(call) => self.call(moment, call.get(), tally),
                 Effect::Think(ask) => self.asked(moment, ask.get()),
-                Effect::Post { message, .. } => self.posted(moment, message.get()),
+                Effect::Post { n, message } => self.posted(moment, *n, message.get()),
                 Effect::Progress(message) | Effect::Redraw { message, .. } => self.shown(message.get()),
                 Effect::File(filed) => self.filed(moment, filed, tally),
                 Effect::Move(moved) => self.moved(moment, moved),

@@ -12,8 +12,11 @@ use crate::port::{Claim, Mark, Outgoing};
 use crate::tool::ToolKind;
 
 impl Witness {
-    pub(super) fn posted(&mut self, moment: &Moment<'_>, message: &Outgoing) {
-        self.seat(moment.seat).answered_for.insert(message.answers.clone());
+    pub(super) fn posted(&mut self, moment: &Moment<'_>, n: u32, message: &Outgoing) {
+        let seat = self.seat(moment.seat);
+        seat.answered_for.insert(message.answers.clone());
+        let is_new = seat.posted.insert((message.answers.clone(), n));
+        self.demand(7, is_new, || format!("the message {n} of {} was posted twice", message.answers));
         self.shown(message);
         self.claimed(moment, &message.claim);
         let recorded = self.look(moment.seat).recorded.contains(&message.answers);
