@@ -8,10 +8,10 @@ use std::sync::{Arc, RwLock};
 use anyhow::Context;
 use countersign_core::answer::{Claims, Errors};
 use countersign_core::command::Tables;
-use countersign_core::env::{Limits, OwnDeployment, Vault};
+use countersign_core::env::{Limits, OwnDeployment};
 use countersign_core::mind::Minds;
 use countersign_core::port::Rights;
-use countersign_core::route::{Catalogue, ExactRoutes, Intents, Lexical};
+use countersign_core::route::{ExactRoutes, Intents};
 use countersign_core::secrets::Mask;
 use countersign_core::tool::Registry;
 
@@ -79,11 +79,8 @@ impl Setup {
         let budgets = self.config.budget.budgets().expect("invariant: a configuration is validated when it is loaded");
         let limits = &self.config.limits;
         let routes = usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX);
+        let rates = Rates::new(&self.config.rates, people);
         World {
-            registry: Arc::clone(&self.registry),
-            intents: self.intents.clone(),
-            catalogue: Catalogue::new(&self.registry, &self.intents, &Lexical),
-            rights,
             limits: Limits {
                 turns_max: limits.turns,
                 request_ms_max: u64::from(limits.request_seconds) * 1000,
@@ -94,16 +91,14 @@ impl Setup {
             },
             budgets,
             own: own_deployment(&self.own),
-            vault: Vault::default(),
             mask: Arc::clone(&self.mask),
             commands: self.commands.clone(),
             spokes,
             exact: RwLock::new(ExactRoutes::new(routes)),
-            rates: Rates::new(&self.config.rates, people),
-            ledger: RwLock::default(),
             minds: Minds { fast: self.config.model.fast.clone(), smart: self.config.model.smart.clone() },
             claims: Claims::load(CLAIMS.1).unwrap_or_else(|problem| panic!("invariant: {}: {problem}", CLAIMS.0)),
             errors: Errors::load(ERRORS.1).unwrap_or_else(|problem| panic!("invariant: {}: {problem}", ERRORS.0)),
+            ..World::new(Arc::clone(&self.registry), self.intents.clone(), rights, rates)
         }
     }
 }

@@ -2,21 +2,18 @@
 //! outcomes, and what survives a panic.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
     Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
 };
-use countersign_core::route::{Catalogue, ExactRoutes, Intents, Lexical};
-use countersign_core::secrets::Mask;
+use countersign_core::route::Intents;
 use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
-use countersign_core::usage::Budgets;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -246,25 +243,8 @@ impl Bench {
 pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
-    World {
-        catalogue: Catalogue::new(&registry, &intents, &Lexical),
-        registry: Arc::new(registry),
-        intents,
-        rights: Box::new(Anybody),
-        limits: Limits::default(),
-        budgets: Budgets::default(),
-        own: OwnDeployment::default(),
-        vault: Vault::default(),
-        mask: Arc::new(Mask::default()),
-        commands: countersign_core::command::Tables::default(),
-        spokes: Box::new(Vec::new),
-        exact: RwLock::new(ExactRoutes::default()),
-        rates: Rates::new(&crate::config::Rates::default(), Box::new(Anybody)),
-        minds: countersign_core::mind::Minds::default(),
-        claims: countersign_core::answer::Claims::default(),
-        errors: countersign_core::answer::Errors::default(),
-        ledger: RwLock::default(),
-    }
+    let rates = Rates::new(&crate::config::Rates::default(), Box::new(Anybody));
+    World::new(Arc::new(registry), intents, Box::new(Anybody), rates)
 }
 
 /// An engine without platforms.

@@ -83,6 +83,30 @@ struct Lent {
 }
 
 impl World {
+    /// These tools, intents and rights, and of everything else what it is where nothing is configured: the limits as they
+    /// ship, no budget, no model, no secret.
+    pub fn new(registry: Arc<Registry>, intents: Intents, rights: Box<dyn Rights>, rates: Rates) -> Self {
+        Self {
+            catalogue: Catalogue::new(&registry, &intents, &Lexical),
+            registry,
+            intents,
+            rights,
+            limits: Limits::default(),
+            budgets: Budgets::default(),
+            own: OwnDeployment::default(),
+            vault: Vault::default(),
+            mask: Arc::default(),
+            commands: Tables::default(),
+            spokes: Box::new(Vec::new),
+            exact: RwLock::default(),
+            ledger: RwLock::default(),
+            rates,
+            minds: Minds::default(),
+            claims: Claims::default(),
+            errors: Errors::default(),
+        }
+    }
+
     /// One step of one thread.
     pub(super) fn step(
         &self,

@@ -1,10 +1,8 @@
 //! How large a question to a model is, in bytes: with many tools declared, with a thread that grows, and how much of it is
 //! the same as the time before. Counts, and so tests; how long it takes is in `tests/bench/agent.rs`.
 
-use std::fmt::Write;
-
 use countersign_core::mind::{Ask, RawCall, Thought};
-use countersign_core::testkit::{TOOLS, Told, World};
+use countersign_core::testkit::{TOOLS, Told, World, yard};
 use countersign_core::tool::Registry;
 
 use super::{messages, tools};
@@ -39,19 +37,7 @@ fn calls(name: &str, arguments: &str) -> Thought {
 
 /// A world in which so many tools are declared, beside those of the testkit.
 fn world(tools: usize) -> World {
-    let kinds = ["queue", "bucket", "volume", "ingress", "ledger", "tenant", "cluster", "mailbox", "runner", "cache"];
-    let mut file = "spoke = \"yard\"\n".to_owned();
-    for n in 0..tools {
-        let kind = kinds[n % kinds.len()];
-        let _infallible = write!(
-            file,
-            "[[tool]]\nname = \"yard_{kind}{n}\"\nabout = \"looks at {kind} {n}\"\n[tool.action.show]\nkind = \"read\"\n\
-             about = \"what the {kind} number {n} holds, and since when it does\"\nlimit_ms = 1000\ntarget = \"host\"\n\
-             resolve = \"lab_find.host\"\nargs.since = {{ type = \"text\", about = \"from when on, as a time or an age\" }}\n\
-             args.lines = {{ type = \"integer\", about = \"how many of them at most\", min = 1, max = 500 }}\n\
-             show.text = \"out\"\n"
-        );
-    }
+    let file = yard(tools);
     let mut world = World::with_fleet();
     let files = [("tools.toml", TOOLS), ("yard.toml", file.as_str())];
     world.registry = Registry::load(files).expect("the tools are sound");

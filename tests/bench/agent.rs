@@ -3,31 +3,23 @@
 //! question that a rule answers and a parse of what is sent, in the same run. It prints a table and judges nothing: what is
 //! counted, as bytes and calls, is tested in `src/model/prompt_size_tests.rs`.
 
-use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use countersign::access::{Rates, Who, WhoIs};
-use countersign::engine::{Engine, Parts, World};
+use countersign::engine::World;
 use countersign::model::as_sent;
-use countersign::store::{Store, sqlite_url};
-use countersign_core::approval::Risk;
-use countersign_core::command::Tables;
-use countersign_core::env::{Limits, OwnDeployment, Vault};
-use countersign_core::envelope::{Envelope, Meta};
-use countersign_core::gate::{Cleared, ToolCall};
+use countersign_core::gate::Cleared;
 use countersign_core::mind::{Ask, Minds, RawCall, Thought, Unheard};
-use countersign_core::port::{
-    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Mind, Parcel, Right, Rights, Tools,
-};
-use countersign_core::route::{ExactRoutes, Intents};
-use countersign_core::secrets::Mask;
-use countersign_core::signal::{Platform, Signal, SignalId, ThreadKey};
-use countersign_core::testkit::{self, INTENTS, TOOLS, resource, signal, thread_key};
+use countersign_core::port::{BoxFuture, Mind};
+use countersign_core::signal::Signal;
+use countersign_core::testkit::{self, TOOLS, signal, thread_key};
 use countersign_core::tool::Registry;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+
+#[path = "installation.rs"]
+mod installation;
+
+use installation::Installation;
 
 const TURNS: usize = 300;
 const QUESTION: &str = "why do customers complain about the shop";
@@ -103,72 +95,8 @@ fn says(text: &str) -> Thought {
 
 /// So many tools beside those of the testkit.
 fn registry(tools: usize) -> Registry {
-    let kinds = ["queue", "bucket", "volume", "ingress", "ledger", "tenant", "cluster", "mailbox", "runner", "cache"];
-    let mut file = "spoke = \"yard\"\n".to_owned();
-    for n in 0..tools {
-        let kind = kinds[n % kinds.len()];
-        let _infallible = write!(
-            file,
-            "[[tool]]\nname = \"yard_{kind}{n}\"\nabout = \"looks at {kind} {n}\"\n[tool.action.show]\nkind = \"read\"\n\
-             about = \"what the {kind} number {n} holds, and since when it does\"\nlimit_ms = 1000\ntarget = \"host\"\n\
-             resolve = \"lab_find.host\"\nargs.since = {{ type = \"text\", about = \"from when on, as a time or an age\" }}\n\
-             args.lines = {{ type = \"integer\", about = \"how many of them at most\", min = 1, max = 500 }}\n"
-        );
-    }
-    Registry::load([("tools.toml", TOOLS), ("yard.toml", file.as_str())]).expect("the tools are sound")
-}
-
-/// One connection to a platform, on which one person speaks.
-struct Line {
-    said: Mutex<Option<mpsc::Receiver<Signal>>>,
-    answered: mpsc::Sender<()>,
-}
-
-impl Adapter for Line {
-    fn platform(&self) -> Platform {
-        Platform::new("test")
-    }
-
-    fn capabilities(&self, _: &ThreadKey) -> Capabilities {
-        Capabilities { text_chars_max: 1000, ..Capabilities::default() }
-    }
-
-    fn hear<'a>(&'a self, ingress: &'a dyn Ingress, mut stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Box::pin(async move {
-            let mut said = said.expect("heard once");
-            loop {
-                let next = tokio::select! {
-                    next = said.recv() => next,
-                    () = &mut stop => return Ended::Stopped,
-                };
-                let Some(signal) = next else { return Ended::InputOver };
-                ingress.accept(signal).await.expect("the database works");
-            }
-        })
-    }
-
-    fn deliver<'a>(&'a self, _: Parcel<'a>) -> BoxFuture<'a, Delivery> {
-        Box::pin(async move {
-            self.answered.send(()).await.expect("it listens");
-            Delivery::Sent(Vec::new())
-        })
-    }
-
-    fn answered(&self, _: &SignalId) {}
-}
-
-/// A machine that is always there and never busy.
-struct Lab;
-
-impl Tools for Lab {
-    fn call(&self, call: Cleared<ToolCall>) -> BoxFuture<'_, Envelope> {
-        let data = match call.get().name().as_str() {
-            "lab_find.host" => serde_json::json!({ "resources": [resource("host:web-1", "web-1")] }),
-            _ => serde_json::json!({ "load": "0.5" }),
-        };
-        Box::pin(async { Envelope::success(data, Meta { observed_at: 1, left_out: String::new() }) })
-    }
+    let yard = testkit::yard(tools);
+    Registry::load([("tools.toml", TOOLS), ("yard.toml", yard.as_str())]).expect("the tools are sound")
 }
 
 /// A model that knows at once: it looks where it is told to, and then has no more to say. What is sent is worded all the same.
@@ -186,86 +114,19 @@ impl Mind for Instantly {
     }
 }
 
-/// Everybody is known and may everything.
-struct Everybody;
-
-impl Rights for Everybody {
-    fn may(&self, _: &Asker<'_>, _: &Right) -> bool {
-        true
-    }
-
-    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
-        true
-    }
-
-    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
-        Vec::new()
-    }
-}
-
-impl WhoIs for Everybody {
-    fn who(&self, asker: &Asker<'_>) -> Who {
-        let name = asker.actor.id.to_string();
-        Who::Person { roles: vec![name.clone()], name }
-    }
-}
-
-fn world() -> World {
-    let registry = registry(200);
-    let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
-    let rates: countersign::config::Rates = toml::from_str(NO_LIMITS).expect("sound limits");
-    World {
-        registry: Arc::new(registry),
-        intents,
-        rights: Box::new(Everybody),
-        limits: Limits::default(),
-        own: OwnDeployment::default(),
-        vault: Vault::default(),
-        mask: Arc::new(Mask::default()),
-        commands: Tables::default(),
-        spokes: Box::new(Vec::new),
-        exact: RwLock::new(ExactRoutes::default()),
-        ledger: RwLock::default(),
-        budgets: countersign_core::usage::Budgets::default(),
-        rates: Rates::new(&rates, Box::new(Everybody)),
-        minds: Minds { fast: None, smart: Some("instant".to_owned()) },
-        claims: countersign_core::answer::Claims::default(),
-        errors: countersign_core::answer::Errors::default(),
-    }
-}
-
 /// From saying something to its answer's delivery, many times in one thread.
 async fn through_the_engine(words: &str) -> Vec<Duration> {
-    let directory = tempfile::tempdir().expect("a folder for the bench");
-    let url = sqlite_url(&directory.path().join("bench.db")).expect("a plain path");
-    let (say, said) = mpsc::channel(64);
-    let (answering, mut answers) = mpsc::channel(64);
-    let line = Arc::new(Line { said: Mutex::new(Some(said)), answered: answering });
-    let engine = Engine::new(Parts {
-        store: Store::open(&url).await.expect("a database"),
-        world: world(),
-        tools: Arc::new(Lab),
-        mind: Some(Arc::new(Instantly)),
-        adapters: vec![line as Arc<dyn Adapter>],
-        queue_max: 64,
-        watch: None,
-        tell: Box::new(|_| {}),
-    });
-    let stop = CancellationToken::new();
-    let running = tokio::spawn({
-        let stop = stop.clone();
-        async move { engine.run(stop).await }
-    });
+    let minds = Minds { fast: None, smart: Some("instant".to_owned()) };
+    let world = World { minds, ..installation::world(registry(200), NO_LIMITS) };
+    let mut bot = Installation::start(world, Some(Arc::new(Instantly)), thread_key("main")).await;
     let mut took = Vec::new();
     // The first finds out which machine there is.
     for (n, words) in std::iter::once("load").chain(std::iter::repeat_n(words, TURNS)).enumerate() {
         let asked = Signal { thread: thread_key("main"), ..signal(&format!("e{n}"), "ann", words) };
         let begun = Instant::now();
-        say.send(asked).await.expect("it hears");
-        answers.recv().await.expect("it answers");
+        bot.ask(asked).await;
         took.push(begun.elapsed());
     }
-    stop.cancel();
-    running.await.expect("no panic").expect("it ends well");
+    bot.end().await;
     took.split_off(1)
 }

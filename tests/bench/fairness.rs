@@ -2,29 +2,18 @@
 //! ones say 20 things a second each, far above their limits; then the same with the limits off. It prints medians, 95th
 //! percentiles and their ratios, and judges nothing: what is right is tested in `src/engine/tests/fairness.rs`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use countersign::access::{Rates, Who, WhoIs};
-use countersign::engine::{Engine, Parts, World};
-use countersign::store::{Store, sqlite_url};
-use countersign_core::approval::Risk;
-use countersign_core::command::Tables;
-use countersign_core::env::{Limits, OwnDeployment, Vault};
-use countersign_core::envelope::{Envelope, Meta};
-use countersign_core::gate::{Cleared, ToolCall};
-use countersign_core::port::{
-    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
-};
-use countersign_core::route::{ExactRoutes, Intents};
-use countersign_core::secrets::Mask;
-use countersign_core::signal::{Platform, Signal, SignalId, ThreadKey};
-use countersign_core::testkit::{INTENTS, TOOLS, resource, signal, thread_key};
+use countersign_core::signal::Signal;
+use countersign_core::testkit::{TOOLS, signal, thread_key};
 use countersign_core::tool::Registry;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+
+#[path = "installation.rs"]
+mod installation;
+
+use installation::{Installation, world};
 
 const NOISY: usize = 50;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -38,111 +27,6 @@ const LIMITS_ON: &str = "role.quiet.per_minute = 1000000\nrole.quiet.burst = 100
     room.per_minute = 1000000\nteam.burst = 1000000\nteam.per_minute = 1000000\nresolve.burst = 1000000\n\
     read.burst = 1000000\n";
 const LIMITS_OFF: &str = "person.per_minute = 1000000\nperson.burst = 1000000\nopen_per_person = 1000000\n";
-
-/// One connection to a platform, on which everybody speaks.
-struct Line {
-    said: Mutex<Option<mpsc::Receiver<Signal>>>,
-    to_quiet: mpsc::Sender<()>,
-    answers: AtomicUsize,
-}
-
-impl Adapter for Line {
-    fn platform(&self) -> Platform {
-        Platform::new("test")
-    }
-
-    fn capabilities(&self, _: &ThreadKey) -> Capabilities {
-        Capabilities { text_chars_max: 1000, ..Capabilities::default() }
-    }
-
-    fn hear<'a>(&'a self, ingress: &'a dyn Ingress, mut stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Ended> {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Box::pin(async move {
-            let mut said = said.expect("heard once");
-            loop {
-                let next = tokio::select! {
-                    next = said.recv() => next,
-                    () = &mut stop => return Ended::Stopped,
-                };
-                let Some(signal) = next else { return Ended::InputOver };
-                ingress.accept(signal).await.expect("the database works");
-            }
-        })
-    }
-
-    fn deliver<'a>(&'a self, parcel: Parcel<'a>) -> BoxFuture<'a, Delivery> {
-        Box::pin(async move {
-            self.answers.fetch_add(1, Ordering::Relaxed);
-            if parcel.message.get().to == thread_key(QUIET) {
-                self.to_quiet.send(()).await.expect("it listens");
-            }
-            Delivery::Sent(Vec::new())
-        })
-    }
-
-    fn answered(&self, _: &SignalId) {}
-}
-
-/// A machine that is always there and never busy.
-struct Lab;
-
-impl Tools for Lab {
-    fn call(&self, call: Cleared<ToolCall>) -> BoxFuture<'_, Envelope> {
-        let data = match call.get().name().as_str() {
-            "lab_find.host" => serde_json::json!({ "resources": [resource("host:web-1", "web-1")] }),
-            _ => serde_json::json!({ "load": "0.5" }),
-        };
-        Box::pin(async { Envelope::success(data, Meta { observed_at: 1, left_out: String::new() }) })
-    }
-}
-
-/// Everybody is known and may everything; the quiet one has a role.
-struct Everybody;
-
-impl Rights for Everybody {
-    fn may(&self, _: &Asker<'_>, _: &Right) -> bool {
-        true
-    }
-
-    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
-        true
-    }
-
-    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
-        Vec::new()
-    }
-}
-
-impl WhoIs for Everybody {
-    fn who(&self, asker: &Asker<'_>) -> Who {
-        let name = asker.actor.id.to_string();
-        Who::Person { roles: vec![name.clone()], name }
-    }
-}
-
-fn world(rates: &str) -> World {
-    let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
-    let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
-    let rates: countersign::config::Rates = toml::from_str(rates).expect("sound limits");
-    World {
-        registry: Arc::new(registry),
-        intents,
-        rights: Box::new(Everybody),
-        limits: Limits::default(),
-        own: OwnDeployment::default(),
-        vault: Vault::default(),
-        mask: Arc::new(Mask::default()),
-        commands: Tables::default(),
-        spokes: Box::new(Vec::new),
-        exact: RwLock::new(ExactRoutes::default()),
-        ledger: RwLock::default(),
-        budgets: countersign_core::usage::Budgets::default(),
-        rates: Rates::new(&rates, Box::new(Everybody)),
-        minds: countersign_core::mind::Minds::default(),
-        claims: countersign_core::answer::Claims::default(),
-        errors: countersign_core::answer::Errors::default(),
-    }
-}
 
 /// What one run found.
 struct Waits {
@@ -173,44 +57,21 @@ fn print(name: &str, waits: &Waits, alone: &Waits) {
 }
 
 async fn measure(rates: &str, noisy: usize, questions: usize) -> Waits {
-    let directory = tempfile::tempdir().expect("a folder for the bench");
-    let url = sqlite_url(&directory.path().join("bench.db")).expect("a plain path");
-    let (say, said) = mpsc::channel(64);
-    let (answering, mut answers) = mpsc::channel(1);
-    let line = Arc::new(Line { said: Mutex::new(Some(said)), to_quiet: answering, answers: AtomicUsize::new(0) });
-    let store = Store::open(&url).await.expect("a database");
-    let adapters = vec![Arc::clone(&line) as Arc<dyn Adapter>];
-    let engine = Engine::new(Parts {
-        store,
-        world: world(rates),
-        tools: Arc::new(Lab),
-        mind: None,
-        adapters,
-        queue_max: 64,
-        watch: None,
-        tell: Box::new(|_| {}),
-    });
-    let stop = CancellationToken::new();
-    let running = tokio::spawn({
-        let stop = stop.clone();
-        async move { engine.run(stop).await }
-    });
-    let shouting: Vec<_> = (0..noisy).map(|n| tokio::spawn(make_noise(n, say.clone()))).collect();
+    let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
+    let mut bot = Installation::start(world(registry, rates), None, thread_key(QUIET)).await;
+    let shouting: Vec<_> = (0..noisy).map(|n| tokio::spawn(make_noise(n, bot.say.clone()))).collect();
     let mut waits = Vec::new();
     let mut pause = tokio::time::interval(PAUSE);
     pause.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     for n in 0..questions {
         pause.tick().await;
         let begun = Instant::now();
-        say.send(asks(QUIET, n)).await.expect("it hears");
-        answers.recv().await.expect("it answers");
+        bot.ask(asks(QUIET, n)).await;
         waits.push(begun.elapsed());
     }
     shouting.iter().for_each(tokio::task::JoinHandle::abort);
-    stop.cancel();
-    running.await.expect("no panic").expect("it ends well");
+    let answers_to_noise = bot.end().await.saturating_sub(questions);
     waits.sort();
-    let answers_to_noise = line.answers.load(Ordering::Relaxed).saturating_sub(questions);
     Waits { median: waits[questions / 2], p95: waits[questions * 95 / 100], answers_to_noise }
 }
 

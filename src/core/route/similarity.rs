@@ -1,7 +1,7 @@
 //! Similarity without a model: shared trigrams (EMB-05, FM-16), and for short names the number of typing mistakes. It
 //! suggests and never decides; whole numbers only.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::port::{Likeness, Similarity};
 use crate::text;
@@ -32,7 +32,7 @@ impl Similarity for Lexical {
 
     fn prepare(&self, texts: &[String]) -> Box<dyn Likeness> {
         let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
-        let (mut counts, mut holders) = (Vec::new(), HashMap::new());
+        let (mut counts, mut holders) = (Vec::new(), BTreeMap::new());
         for (at, text) in texts.iter().enumerate() {
             let trigrams = trigrams(text);
             counts.push(trigrams.len());
@@ -56,7 +56,7 @@ struct Prepared {
     /// How many trigrams each has.
     counts: Vec<usize>,
     /// In which texts each trigram is.
-    holders: HashMap<Trigram, Vec<usize>>,
+    holders: BTreeMap<Trigram, Vec<usize>>,
 }
 
 impl Likeness for Prepared {

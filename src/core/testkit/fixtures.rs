@@ -410,3 +410,19 @@ pub fn signal(id: &str, actor: &str, text: &str) -> Signal {
         received_at: Wall(0),
     }
 }
+
+/// So many tools beside [`TOOLS`], as a file of tools: each reads one of many kinds of things of a host.
+pub fn yard(tools: usize) -> String {
+    let kinds = ["queue", "bucket", "volume", "ingress", "ledger", "tenant", "cluster", "mailbox", "runner", "cache"];
+    let one = |(n, kind): (usize, &&str)| {
+        format!(
+            "[[tool]]\nname = \"yard_{kind}{n}\"\nabout = \"looks at {kind} {n}\"\n[tool.action.show]\nkind = \"read\"\n\
+             about = \"what the {kind} number {n} holds, and since when it does\"\nlimit_ms = 1000\ntarget = \"host\"\n\
+             resolve = \"lab_find.host\"\nargs.since = {{ type = \"text\", about = \"from when on, as a time or an age\" }}\n\
+             args.lines = {{ type = \"integer\", about = \"how many of them at most\", min = 1, max = 500 }}\n\
+             show.text = \"out\"\n"
+        )
+    };
+    let declared: String = kinds.iter().cycle().enumerate().take(tools).map(|(n, kind)| one((n, kind))).collect();
+    format!("spoke = \"yard\"\n{declared}")
+}

@@ -7,6 +7,6 @@ mod people;
 pub(crate) mod scene;
 mod world;
 
-pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key};
+pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key, yard};
 pub use people::People;
 pub use world::{Script, Told, World, plain};

@@ -1,7 +1,7 @@
 //! What the engine makes of a database that does not take or give what it should: it waits longer each time, piles nothing
 //! up, and goes on where it was once the database works again. A real database, broken from outside by SQL.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign::access::{Rates, Who, WhoIs};
@@ -9,18 +9,15 @@ use countersign::engine::{Engine, Parts, Watch, World};
 use countersign::store::{Committed, Ending, StepRecord, Store, sqlite_url};
 use countersign_core::approval::Risk;
 use countersign_core::effect::{Effect, Input};
-use countersign_core::env::{Limits, OwnDeployment, Vault};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
     Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
 };
-use countersign_core::route::{ExactRoutes, Intents};
-use countersign_core::secrets::Mask;
+use countersign_core::route::Intents;
 use countersign_core::signal::{Now, Payload, Platform, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS};
 use countersign_core::tool::Registry;
-use countersign_core::usage::Budgets;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
@@ -130,24 +127,8 @@ impl WhoIs for Anybody {
 pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
-    World {
-        registry: Arc::new(registry),
-        intents,
-        rights: Box::new(Anybody),
-        limits: Limits::default(),
-        budgets: Budgets::default(),
-        own: OwnDeployment::default(),
-        vault: Vault::default(),
-        commands: countersign_core::command::Tables::default(),
-        mask: Arc::new(Mask::default()),
-        spokes: Box::new(Vec::new),
-        exact: RwLock::new(ExactRoutes::default()),
-        rates: Rates::new(&countersign::config::Rates::default(), Box::new(Anybody)),
-        minds: countersign_core::mind::Minds::default(),
-        claims: countersign_core::answer::Claims::default(),
-        errors: countersign_core::answer::Errors::default(),
-        ledger: RwLock::default(),
-    }
+    let rates = Rates::new(&countersign::config::Rates::default(), Box::new(Anybody));
+    World::new(Arc::new(registry), intents, Box::new(Anybody), rates)
 }
 
 /// An engine over a database in which a plan waits whose time is long over.
