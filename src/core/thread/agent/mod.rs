@@ -37,7 +37,7 @@ use rewrite::Rewrites;
 /// How many refusals are told to a model before its request ends (SIG-07).
 const REFUSALS_MAX: u32 = 3;
 
-/// How many answers that nobody can make sense of are borne with (VAL-08).
+/// How many answers that nobody can make sense of, or with calls that nobody knows, are borne with (VAL-08, FM-9).
 const GARBLED_MAX: u32 = 2;
 
 /// After how many calls a model is told to come to an end, and told so again (LOOP-19).
@@ -120,7 +120,7 @@ impl Agent {
         }
     }
 
-    /// It said something that makes no sense. The second time the larger model takes over (SPB-03).
+    /// An answer makes no sense, whatever part of it. The second time the larger model takes over (SPB-03).
     fn garbled(&mut self, env: &Env<'_>) {
         self.garbled = self.garbled.saturating_add(1);
         if self.garbled == GARBLED_MAX {
@@ -301,10 +301,11 @@ fn end(turn: &mut Turn<'_>, mut request: Request, (mark, claim): (Mark, Claim), 
 /// The model wants these calls: each is judged in order, those that pass run beside each other (LOOP-01 to LOOP-03).
 fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<Wanted>) {
     let is_alone = calls.len() == 1;
+    let (mut is_garbled, mut invented) = (false, None);
     for mut wanted in calls {
         let kind = turn.env.registry.action(&wanted.tool, &wanted.action).map(|spec| spec.kind);
         let Some(args) = wanted.args.clone() else {
-            agent.garbled(&turn.env);
+            is_garbled = true;
             agent.batch.push(Slot::Over(not_tried(turn, &wanted, NO_OBJECT)));
             continue;
         };
@@ -330,10 +331,17 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
                 if agent.refused > REFUSALS_MAX {
                     return give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
                 }
+                invented = invented.or(Some(refusal).filter(|refusal| refusal.gate == "schema"));
             }
         }
     }
-    go_on(turn, request, agent);
+    if is_garbled || invented.is_some() {
+        agent.garbled(&turn.env);
+    }
+    match invented.filter(|_| agent.garbled > GARBLED_MAX) {
+        Some(refusal) => give_up(turn, request, &agent, Mark::Refused, say::agent::invented(&refusal, turn.env.mask)),
+        None => go_on(turn, request, agent),
+    }
 }
 
 /// Waits for what is under way, else asks again.

@@ -160,7 +160,7 @@ fn a_refusal_is_told_to_the_model_and_the_fourth_to_people() {
     assert_eq!(told.calls.len(), 1, "only the host was looked for");
 }
 
-/// FM-9, FM-10: what nobody can make sense of is borne with twice, the second time by the larger model.
+/// FM-10: what nobody can make sense of is borne with twice, the second time by the larger model.
 #[test]
 fn what_makes_no_sense_is_asked_again_and_then_of_the_larger_model() {
     let garbled = || vec![says(""), calls(&[("lab_find__service", "nginx")]), says("<think>")];
@@ -173,6 +173,25 @@ fn what_makes_no_sense_is_asked_again_and_then_of_the_larger_model() {
     let invented = asked(vec![calls(&[("k8s_delete_everything", "{}")]), says("I cannot say.")]);
     insta::assert_snapshot!(results(invented.asks.last().expect("it was asked")).join("\n"), @"refused by schema: NOT_FOUND: there is no tool for `k8s_delete_everything.`.");
     assert!(invented.said.ends_with("I cannot say.\n"), "{}", invented.said);
+}
+
+/// FM-9, VAL-08, SPB-03: two retries, the second by the larger model; and however many are wrong in one answer, it is one.
+#[test]
+fn what_is_invented_is_told_twice_and_then_it_is_over() {
+    let wild = ("k8s_delete_everything", "{}");
+    let odd = ("lab_read__load", r#"{"target":"host:web-1","depth":"very"}"#);
+    let asked = |thoughts: Vec<Thought>| {
+        let mut world = world(thoughts);
+        world.minds.fast = Some("small".to_owned());
+        let told = world.say(QUESTION);
+        let tiers: Vec<&str> = told.asks.iter().map(|ask| ask.tier.as_str()).collect();
+        (told.said, tiers.join(" "))
+    };
+    let (said, tiers) = asked(vec![calls(&[wild, wild]), calls(&[odd]), says("I cannot say.")]);
+    assert_eq!((said.as_str(), tiers.as_str()), ("The model says:\nI cannot say.\n", "fast fast smart"));
+    let (said, tiers) = asked(vec![calls(&[wild]), calls(&[odd]), calls(&[wild]), says("I cannot say.")]);
+    assert_eq!(tiers, "fast fast smart");
+    insta::assert_snapshot!(said, @"refused: I stopped the model, because it goes on calling what nobody knows: there is no tool for `k8s_delete_everything.` (NOT_FOUND, gate `schema`). Ask again in other words, or type `help` for set commands.");
 }
 
 /// Invariant 10: the larger model, and where nobody answers a sentence; what needs no model goes on.

@@ -1,6 +1,7 @@
 //! What the bot says where a model drives a request and its answer cannot be shown.
 
 use crate::answer::Unfounded;
+use crate::gate::Refusal;
 use crate::mind::{Minds, Tier};
 use crate::port::Block;
 use crate::secrets::Mask;
@@ -21,6 +22,8 @@ pub(in crate::thread) fn models(minds: &Minds) -> String {
 /// Nobody answered.
 pub(in crate::thread) fn unheard(why: &str, mask: &Mask) -> Vec<Block> {
     let why = text::defuse_mentions(&text::one_line(&mask.apply(why), 200));
+    // A server's own words may be whole sentences.
+    let why = why.trim_end_matches('.');
     sentence(format!(
         "I do not know a set command for that, and the model did not answer: {why}. Set commands, approvals and rules need \
          no model; `help` lists them."
@@ -32,6 +35,16 @@ pub(in crate::thread) fn senseless() -> Vec<Block> {
     sentence(
         "I could not make sense of what the model answered. Ask again in other words, or type `help` for set commands.",
     )
+}
+
+/// The model goes on calling what nobody knows: what it called now, and which gate refused it (SIG-07, VAL-10).
+pub(in crate::thread) fn invented(refusal: &Refusal, mask: &Mask) -> Vec<Block> {
+    let last = text::defuse_mentions(&text::one_line(&mask.apply(&refusal.message), 200));
+    sentence(format!(
+        "I stopped the model, because it goes on calling what nobody knows: {last} ({}, gate `{}`). Ask again in other words, \
+         or type `help` for set commands.",
+        refusal.code, refusal.gate
+    ))
 }
 
 /// What stands over a model's words, so that nobody takes them for the bot's own.
