@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod on_telegram;
+mod rows;
 mod small;
 mod steps;
 mod stream;

@@ -2,7 +2,7 @@
 //! said, and that a word ends what takes too long. The cases of each are beside it, in the core.
 
 use countersign_model_fake::{Fake, Turn};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::bot::{Answer, Bot, Home, until};
 
@@ -14,28 +14,6 @@ fn bot(home: &Home, fake: &Fake) -> Bot {
     let mut command = home.bot();
     command.arg("--json").env("COUNTERSIGN_MODEL__BASE_URL", fake.base_url()).env("COUNTERSIGN_MODEL__SMART", "big");
     Bot::spawn(&mut command)
-}
-
-/// What was answered to so many lines, in the order in which their answers were over.
-fn answers(bot: &mut Bot, count: usize) -> Vec<(String, Answer)> {
-    let (mut open, mut over) = (Vec::<(Value, Answer)>::new(), Vec::new());
-    while over.len() < count {
-        let event = bot.event().expect("the bot answers");
-        match event["type"].as_str() {
-            Some("accepted") => open.push((event["signal"].clone(), Answer { messages: Vec::new() })),
-            Some("message") => {
-                let asked = open.iter_mut().find(|(signal, _)| *signal == event["answers"]);
-                asked.expect("it was accepted").1.messages.push(event);
-            }
-            Some("answered") => {
-                let at = open.iter().position(|(signal, _)| *signal == event["signal"]).expect("it was accepted");
-                let (signal, answer) = open.remove(at);
-                over.push((signal.to_string(), answer));
-            }
-            _ => panic!("not expected here: {event}"),
-        }
-    }
-    over
 }
 
 #[test]
@@ -79,8 +57,8 @@ fn stop_ends_a_question_to_a_model_and_a_reading() {
     bot.say(QUESTION);
     until("the model is asked again", || fake.asked().len() == 2);
     bot.say("stop");
-    let over = answers(&mut bot, 2);
-    let mut said: Vec<String> = over.iter().map(|(_, answer)| answer.text()).collect();
+    let over = bot.answers(2);
+    let mut said: Vec<String> = over.iter().map(Answer::text).collect();
     said.sort();
     assert_eq!(said[0], "I stop working on “why do my customers complain”.");
     assert!(
@@ -92,8 +70,8 @@ fn stop_ends_a_question_to_a_model_and_a_reading() {
 
     bot.say("wait 60 seconds until port 1 is listening");
     bot.say("stop");
-    let over = answers(&mut bot, 2);
-    let all: Vec<String> = over.iter().map(|(_, answer)| answer.text()).collect();
+    let over = bot.answers(2);
+    let all: Vec<String> = over.iter().map(Answer::text).collect();
     assert!(all.iter().any(|text| text.starts_with("Stopped: ") || text.contains("I stop working on")), "{all:?}");
     assert_eq!(bot.ask("stop").text(), "Nothing is being worked on here. An open plan is taken back with `cancel`.");
     bot.end();

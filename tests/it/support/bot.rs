@@ -286,6 +286,27 @@ impl Bot {
         panic!("the bot ended without an answer; it said: {}", self.kill());
     }
 
+    /// What was answered to so many lines, in the order in which their answers were over.
+    pub(crate) fn answers(&mut self, count: usize) -> Vec<Answer> {
+        let (mut open, mut over) = (Vec::<(Value, Answer)>::new(), Vec::new());
+        while over.len() < count {
+            let event = self.event().expect("the bot answers");
+            match event["type"].as_str() {
+                Some("accepted") => open.push((event["signal"].clone(), Answer { messages: Vec::new() })),
+                Some("message") => {
+                    let asked = open.iter_mut().find(|(signal, _)| *signal == event["answers"]);
+                    asked.expect("it was accepted").1.messages.push(event);
+                }
+                Some("answered") => {
+                    let at = open.iter().position(|(signal, _)| *signal == event["signal"]);
+                    over.push(open.remove(at.expect("it was accepted")).1);
+                }
+                _ => panic!("not expected here: {event}"),
+            }
+        }
+        over
+    }
+
     /// The number of the host's tool server, as `status` says it.
     pub(crate) fn spoke(&mut self) -> u32 {
         let status = self.ask("status").text();

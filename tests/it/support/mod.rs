@@ -16,6 +16,8 @@ pub(crate) mod metrics;
 pub(crate) mod postgres;
 pub(crate) mod root;
 #[cfg(feature = "full")]
+pub(crate) mod shop;
+#[cfg(feature = "full")]
 pub(crate) mod stage;
 #[cfg(feature = "full")]
 pub(crate) mod telegram;

@@ -40,7 +40,7 @@ pub(crate) fn said(turn: &Turn, asked: &Value, has_functions: bool) -> Option<(S
             }
             _ => (Said { text: None, calls: calls.clone(), finish: "tool_calls" }, true),
         }),
-        Turn::InOne(turn) => said(turn, asked, has_functions),
+        Turn::InOne(turn) | Turn::Held(turn) => said(turn, asked, has_functions),
         Turn::Refuses(_)
         | Turn::SaysNo(..)
         | Turn::Busy(..)

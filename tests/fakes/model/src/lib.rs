@@ -26,6 +26,8 @@ pub enum Turn {
     IsCut(String),
     /// The same in one piece, though a stream was asked for.
     InOne(Box<Turn>),
+    /// The same, but not before [`Fake::release`].
+    Held(Box<Turn>),
     /// The server refuses, with this status.
     Refuses(u16),
     /// The server refuses with this status and these words.

@@ -16,6 +16,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Notify;
 
 use crate::body::{Closed, Pieces};
 use crate::{Turn, Ways, answer, lists, strict};
@@ -46,6 +47,7 @@ struct Inner {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    release: Notify,
 }
 
 impl Shared {
@@ -93,6 +95,11 @@ impl Fake {
     /// Has it say these, too.
     pub fn then(&self, turns: Vec<Turn>) {
         self.inner.shared.lock().turns.extend(turns);
+    }
+
+    /// Has it say what it holds back: what it holds now, else what it holds next.
+    pub fn release(&self) {
+        self.inner.shared.release.notify_one();
     }
 
     /// Makes it one of another kind.
@@ -147,6 +154,10 @@ async fn serve(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respon
     };
     match chat {
         Does::Answers(answer) => Ok(*answer),
+        Does::Holds(answer) => {
+            shared.release.notified().await;
+            Ok(*answer)
+        }
         Does::Breaks => Err(Closed),
         Does::Hangs => std::future::pending().await,
     }
@@ -160,6 +171,7 @@ fn has_key(ways: &Ways, headers: &HeaderMap) -> bool {
 /// What is done with a question.
 enum Does {
     Answers(Box<Response<Pieces>>),
+    Holds(Box<Response<Pieces>>),
     Breaks,
     Hangs,
 }
@@ -191,16 +203,17 @@ fn turn(state: &mut State, asked: &Value) -> Does {
     if let Some((said, is_over)) = answer::said(&turn, &asked, has_functions) {
         state.is_chosen = !is_over;
         let in_one = !state.ways.streams || asked["stream"] != true || matches!(turn, Turn::InOne(_));
+        let is_held = matches!(turn, Turn::Held(_));
         if !is_over {
             state.turns.push_front(turn);
         }
         let counts = state.ways.counts;
-        return if in_one {
+        let answer = Box::new(if in_one {
             json_answer(200, answer::completion(&said, &asked, counts).to_string())
         } else {
             answered(200, "text/event-stream", Pieces::cut(&answer::stream(&said, &asked, counts)))
-        }
-        .into();
+        });
+        return if is_held { Does::Holds(answer) } else { Does::Answers(answer) };
     }
     fault(turn)
 }
@@ -218,7 +231,7 @@ fn fault(turn: Turn) -> Does {
             answered(200, "text/event-stream; charset=utf-8", Pieces::new(pieces, end)).into()
         }
         Turn::Hangs => Does::Hangs,
-        Turn::Breaks | Turn::Says(_) | Turn::Calls(_) | Turn::IsCut(_) | Turn::InOne(_) => Does::Breaks,
+        Turn::Breaks | Turn::Says(_) | Turn::Calls(_) | Turn::IsCut(_) | Turn::InOne(_) | Turn::Held(_) => Does::Breaks,
     }
 }
 
