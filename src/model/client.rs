@@ -118,21 +118,25 @@ impl Models {
         if offers.is_empty() {
             return self.hear(&mut asking, Way::Native, messages, Extras::default()).await;
         }
+        let mut way = self.habits.way(model, self.config.calls);
         loop {
-            let way = self.habits.way(model, self.config.calls);
-            let next = match way {
+            let (next, is_for_good) = match way {
                 Way::Native => {
                     let extras = Extras { tools: prompt::tools(offers), format: None };
                     let said = self.hear(&mut asking, way, messages.clone(), extras).await;
+                    if said.as_ref().is_ok_and(|said| !said.calls.is_empty()) {
+                        self.habits.calls(model);
+                    }
                     if self.config.calls != Calls::Auto || !makes_no_calls(&said, offers) {
                         return said;
                     }
-                    Way::Steps
+                    // A refusal is its server's last word.
+                    (Way::Steps, said.is_err() || self.habits.leaks(model))
                 }
                 Way::Steps => match self.in_steps(&mut asking, messages.clone()).await {
                     Ok(Some(said)) => return Ok(said),
-                    Ok(None) => Way::Written,
-                    Err(Trouble::Refused(refusal)) if refusal.is_about(&SCHEMAS) => Way::Written,
+                    Ok(None) => (Way::Written, true),
+                    Err(Trouble::Refused(refusal)) if refusal.is_about(&SCHEMAS) => (Way::Written, true),
                     Err(trouble) => return Err(trouble),
                 },
                 Way::Written => {
@@ -140,7 +144,10 @@ impl Models {
                     return self.hear(&mut asking, way, messages, Extras::default()).await;
                 }
             };
-            self.go(ask.tier, model, next);
+            if is_for_good {
+                self.go(ask.tier, model, next);
+            }
+            way = next;
         }
     }
 

@@ -44,11 +44,16 @@ pub(super) enum Part {
 const PARTS: [(Part, &str); 3] =
     [(Part::StreamOptions, "stream_options"), (Part::Temperature, "temperature"), (Part::MaxTokens, "max_tokens")];
 
+/// How often in a row a model may write its calls into its text until nobody offers it functions any more.
+const LEAKS_MAX: u32 = 3;
+
 /// What is known of one model.
 #[derive(Clone, Debug, Default)]
 struct Habit {
     way: Option<Way>,
     without: Vec<Part>,
+    /// How often in a row it wrote its calls into its text, where functions were offered.
+    leaks: u32,
 }
 
 /// What is known of each.
@@ -63,6 +68,22 @@ impl Habits {
             Calls::Steps => Way::Steps,
         };
         self.of(model).way.unwrap_or(first)
+    }
+
+    /// It wrote its calls into its text: whether often enough in a row that it is to be asked in another way for good. A
+    /// model that does it once may do it right the next time.
+    pub(super) fn leaks(&self, model: &str) -> bool {
+        let mut habits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let habit = habits.entry(model.to_owned()).or_default();
+        habit.leaks = habit.leaks.saturating_add(1);
+        habit.leaks >= LEAKS_MAX
+    }
+
+    /// It made calls by functions.
+    pub(super) fn calls(&self, model: &str) {
+        if let Some(habit) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(model) {
+            habit.leaks = 0;
+        }
     }
 
     /// Which parts its server does not take.
@@ -111,6 +132,16 @@ mod tests {
         assert!(habits.go("small", Way::Written) && !habits.go("small", Way::Steps));
         assert_eq!(habits.way("small", Calls::Auto), Way::Written);
         assert_eq!(habits.way("big", Calls::Auto), Way::Native);
+    }
+
+    #[test]
+    fn what_happens_now_and_then_is_no_habit() {
+        let habits = Habits::default();
+        let often: Vec<bool> = (0..2).map(|_| habits.leaks("small")).collect();
+        habits.calls("small");
+        let often_again: Vec<bool> = (0..3).map(|_| habits.leaks("small")).collect();
+        assert_eq!((often, often_again), (vec![false, false], vec![false, false, true]));
+        assert!(!habits.leaks("big"));
     }
 
     #[test]

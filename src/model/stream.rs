@@ -1,8 +1,11 @@
 //! An answer that comes in pieces, put together: lines into events, and what they say into one whole answer. It is handed on
 //! when it is whole, and never before; a stream that broke off, or says nonsense, is no answer (C-19, STM-06).
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::http::Answer;
 use super::meter::Meter;
@@ -15,6 +18,9 @@ const TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// How many bytes are enough to tell a stream from anything else.
 const ENOUGH_BYTES: usize = 6;
+
+/// How long what was used may come after the model's last word.
+const AFTER_THE_END: Duration = Duration::from_secs(2);
 
 /// How an answer came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +64,18 @@ pub(super) async fn read(mut answer: Answer, meter: &mut Meter) -> Result<(Whole
         if stream.is_done {
             break;
         }
-        next = match answer.next().await {
-            // Nothing that an answer needs was still to come.
-            Err(Trouble::Broken) if stream.said.is_finished => None,
-            next => next?,
-        };
+        next = if stream.said.is_finished { what_follows(&mut answer).await? } else { answer.next().await? };
     }
     Ok((stream.end()?, Form::Stream))
+}
+
+/// The next piece after the model came to its end: what was used, and that it is over. Nothing that an answer needs is
+/// still to come, so that a server that breaks off here, or falls silent, takes nothing away.
+async fn what_follows(answer: &mut Answer) -> Result<Option<Vec<u8>>, Trouble> {
+    match timeout(AFTER_THE_END, answer.next()).await {
+        Ok(Err(Trouble::Broken)) | Err(_) => Ok(None),
+        Ok(next) => next,
+    }
 }
 
 /// By its first bytes where they say it, else by what the server calls it.

@@ -92,6 +92,22 @@ fn a_model_that_writes_calls_nobody_can_read_is_asked_in_steps() {
     assert!(!bot.end().out.contains("tool_call"));
 }
 
+/// Once is no habit: it may do it right the next time. What it does again and again is one.
+#[test]
+fn a_model_that_wrote_its_calls_once_is_offered_functions_again() {
+    let leaks = || Turn::says("<tool_call>host_machine__find</tool_call>");
+    let leaking = (0..3).flat_map(|_| [leaks(), Turn::says(ROOM)]);
+    let fake = Fake::start(leaking.chain([Turn::says(ROOM)]).collect());
+    let home = Home::new();
+    let mut bot = bot(&home, &fake.base_url(), 30);
+    for n in 0..4 {
+        bot.ask(&format!("{QUESTION} {n}"));
+    }
+    bot.end();
+    let in_steps = ["functions", "choice", "words"].repeat(3);
+    assert_eq!(ways(&fake), [in_steps, vec!["choice", "words"]].concat());
+}
+
 /// Where no server holds it to anything, it may still write what it wants, and that is read as from any other model.
 #[test]
 fn without_schemas_a_model_writes_its_calls() {

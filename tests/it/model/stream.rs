@@ -22,6 +22,18 @@ fn an_answer_in_pieces_is_said_whole_and_so_is_one_in_one() {
     bot.end();
 }
 
+/// Some servers keep the line open after the model's last word, and never say that it was the last.
+#[test]
+fn an_answer_that_is_over_is_not_waited_for() {
+    let over =
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{PLAIN}\"}},\"finish_reason\":\"stop\"}}]}}\n\n");
+    let fake = Fake::start(vec![Turn::Streams(vec![over], End::Hangs)]);
+    let home = Home::new();
+    let mut bot = bot(&home, &fake.base_url(), 30);
+    assert_eq!(bot.ask(QUESTION).text(), format!("The model says:\n{PLAIN}"));
+    bot.end();
+}
+
 /// Whatever goes wrong in the middle: nothing of it is shown, and it is said what went wrong.
 #[test]
 fn a_stream_that_is_no_answer_is_not_shown() {
