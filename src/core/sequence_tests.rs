@@ -15,7 +15,9 @@ use crate::effect::Input;
 use crate::port::CardChoice;
 use crate::signal::{Actor, ActorId, ActorKind, Assurance, ConversationKind, OURSELVES, Payload, SignalId, Wall};
 use crate::sim::dice::Dice;
-use crate::sim::flight::{Manner, failed, no_answer};
+use crate::sim::flight::{failed, no_answer};
+use crate::sim::server::Server as _;
+use crate::sim::works::Installation as _;
 use crate::testkit::{World, resource};
 
 #[path = "sequence_tests/cards.rs"]
@@ -66,23 +68,23 @@ fn happen(town: &mut Town<'_>, op: &Op) {
         Op::Join { who, group } => toggle(town.people.groups.entry((*group).to_owned()).or_default(), who),
         Op::Rule { n } => town.people.terms = terms(*n),
         Op::Serve { nth, manner } => town.serve(*nth, *manner),
-        Op::ServeAll => serve_all(town),
+        Op::ServeAll => town.serve_all(),
         Op::Orphan { nth, begins } => orphan(town, *nth, *begins),
         Op::SpokeDies => spoke_dies(town),
         Op::Deadline { seat, stray } => deadline(town, *seat, *stray),
-        Op::CrashIn { steps, kind } => town.crash = Some((*steps, *kind)),
+        Op::CrashIn { steps, kind } => town.works.crash = Some((*steps, *kind)),
         Op::Crash { down_ms } => {
             town.end_process();
-            town.pass(*down_ms);
-            let eager = town.dice.at(3);
+            town.works.pass(*down_ms);
+            let eager = town.works.dice.at(3);
             (0..eager).for_each(|seat| town.load(seat));
         }
-        Op::Pass { ms } => town.pass(*ms),
-        Op::Set { by } => town.set_clock(*by),
+        Op::Pass { ms } => town.works.pass(*ms),
+        Op::Set { by } => town.works.set_clock(*by),
         Op::Drift { service, how } => drift(town, *service, *how),
         Op::Elsewhere { plan, to } => moved_elsewhere(town, plan, *to),
         Op::Evict { seat } => {
-            if !town.seats[*seat].state.is_busy() {
+            if !town.works.look(*seat).state.is_busy() {
                 town.drop_thread(*seat);
             }
         }
@@ -97,9 +99,9 @@ fn say(town: &mut Town<'_>, seat: usize, who: &str, text: &str) {
 }
 
 fn pressed(town: &mut Town<'_>, plan: &PlanId, who: Who, choice: CardChoice, (stale, elsewhere): (bool, bool)) {
-    let digest = town.files.rows.get(plan).map(|row| row.frozen.digest().clone());
+    let digest = town.works.files.rows.get(plan).map(|row| row.frozen.digest().clone());
     let digest = digest.filter(|_| !stale).unwrap_or_else(|| Digest::claimed("0".repeat(64)));
-    let seat = town.seat_of(plan) ^ usize::from(elsewhere);
+    let seat = town.works.seat_of(plan) ^ usize::from(elsewhere);
     let (id, kind) = match who {
         Who::Person(id) => (id, ActorKind::Human),
         Who::Bot => ("bob", ActorKind::Bot),
@@ -115,7 +117,7 @@ fn due(town: &mut Town<'_>, plan: &PlanId, forged: bool) {
 }
 
 fn ours(town: &mut Town<'_>, plan: &PlanId, forged: bool, payload: Payload) {
-    let seat = town.seat_of(plan);
+    let seat = town.works.seat_of(plan);
     let (id, kind) = if forged { ("bob", ActorKind::Human) } else { (OURSELVES, ActorKind::Service) };
     town.accept(seat, id, |signal| {
         (signal.actor.kind, signal.depth) = (kind, 1);
@@ -125,7 +127,8 @@ fn ours(town: &mut Town<'_>, plan: &PlanId, forged: bool, payload: Payload) {
 
 /// The message that asked for a plan is edited or deleted.
 fn edit(town: &mut Town<'_>, plan: &PlanId, deleted: bool) {
-    let (seat, asked) = (town.seat_of(plan), town.files.rows.get(plan).and_then(|row| row.frozen.plan().event.clone()));
+    let (seat, asked) =
+        (town.works.seat_of(plan), town.works.files.rows.get(plan).and_then(|row| row.frozen.plan().event.clone()));
     let Some(event) = asked else { return };
     town.accept(seat, "eve", |signal| {
         signal.payload = if deleted { Payload::Deleted { event } } else { Payload::Edited { event } };
@@ -152,49 +155,41 @@ fn terms(n: usize) -> Terms {
     }
 }
 
-fn serve_all(town: &mut Town<'_>) {
-    town.pump();
-    while let Some(at) = town.spoke.flights.iter().position(|flight| flight.awaited) {
-        if town.ledger.problem.is_some() {
-            return;
-        }
-        town.serve(at, Manner::Well);
-        town.pump();
-    }
-}
-
 fn orphan(town: &mut Town<'_>, nth: usize, begins: bool) {
-    let Some(flight) = town.spoke.flights.get(nth).filter(|flight| flight.is_write() && !flight.awaited) else {
+    let Some(flight) = town.works.flights.get(nth).filter(|flight| flight.is_write() && !flight.awaited) else {
         return;
     };
     if begins && flight.begun.is_none() {
         return town.begin_write(nth);
     }
     town.act(nth);
-    town.spoke.flights.remove(nth);
+    town.works.flights.remove(nth);
 }
 
 fn spoke_dies(town: &mut Town<'_>) {
-    while let Some(last) = town.spoke.flights.len().checked_sub(1) {
-        let is_write = town.spoke.flights[last].is_write();
-        if is_write && town.dice.one_in(2) {
+    while let Some(last) = town.works.flights.len().checked_sub(1) {
+        let is_write = town.works.flights[last].is_write();
+        if is_write && town.works.dice.one_in(2) {
             town.act(last);
         }
         let envelope = if is_write { no_answer(true) } else { failed() };
         town.answer(last, envelope);
-        if town.ledger.problem.is_some() {
+        if town.is_over() {
             return;
         }
     }
 }
 
 fn deadline(town: &mut Town<'_>, seat: usize, stray: bool) {
-    let (Some(at), Some(current)) = (town.seats[seat].deadline, town.seats[seat].current.clone()) else { return };
+    let (Some(at), Some(current)) = (town.works.look(seat).work.deadline, town.works.look(seat).work.current.clone())
+    else {
+        return;
+    };
     if stray {
         return town.step(seat, Input::Deadline(SignalId::new("of something else")));
     }
-    let left = at.saturating_sub(town.mono);
-    town.pass(i64::try_from(left).expect("invariant: minutes"));
+    let left = at.saturating_sub(town.works.mono);
+    town.works.pass(i64::try_from(left).expect("invariant: minutes"));
     town.step(seat, Input::Deadline(current.id));
 }
 
@@ -210,8 +205,8 @@ fn drift(town: &mut Town<'_>, at: usize, how: u64) {
 
 /// A legal move by another instance, which knows nothing of this one.
 fn moved_elsewhere(town: &mut Town<'_>, plan: &PlanId, to: PlanState) {
-    let Some(row) = town.files.rows.get(plan) else { return };
-    let wall = Wall(town.wall);
+    let Some(row) = town.works.files.rows.get(plan) else { return };
+    let wall = Wall(town.works.wall);
     let is_over = row.standing.over_at.is_none_or(|over| wall >= over);
     let looks = matches!(to, PlanState::Verified(_));
     let stands_still = row.state() == to || (looks && !is_over);
@@ -265,42 +260,38 @@ fn votes_elsewhere(town: &Town<'_>, row: &Filed) -> Option<Vec<Vote>> {
                 assurance: Assurance::Platform,
                 room: ConversationKind::Group,
                 signal: SignalId::new("elsewhere"),
-                at: Wall(town.wall),
+                at: Wall(town.works.wall),
                 waiver: false,
                 unsealed: false,
             });
         }
     }
     let (count, quorum) = counted(&town.people, plan, standing.level, &votes);
-    (count >= quorum && town.wall < plan.expires_at.0).then(|| votes.split_off(standing.votes.len()))
+    (count >= quorum && town.works.wall < plan.expires_at.0).then(|| votes.split_off(standing.votes.len()))
 }
 
 /// The dust settles: everything is served, time passes, and what is due is told. Nothing may be left.
 fn settle(town: &mut Town<'_>) {
-    town.crash = None;
+    town.works.crash = None;
     for _ in 0..SETTLING_MAX {
-        serve_all(town);
+        town.serve_all();
         (0..2).for_each(|seat| town.load(seat));
-        let next = (0..2).find_map(|seat| town.seats[seat].state.desk.next_due(None));
-        if town.ledger.problem.is_some() {
+        let next = (0..2).find_map(|seat| town.works.look(seat).state.desk.next_due(None));
+        if town.is_over() {
             return;
         }
         let Some((due_at, plan)) = next else { break };
-        let wait = due_at.wait_ms(Wall(town.wall), crate::signal::Mono(town.mono));
-        town.pass(i64::try_from(wait).unwrap_or(i64::MAX));
+        let wait = due_at.wait_ms(Wall(town.works.wall), crate::signal::Mono(town.works.mono));
+        town.works.pass(i64::try_from(wait).unwrap_or(i64::MAX));
         due(town, &plan, false);
     }
-    while let Some(last) = town.spoke.flights.len().checked_sub(1) {
-        // A write that nobody waits for has no permit any more, or the ledger says so.
-        town.act(last);
-        town.spoke.flights.remove(last);
-    }
-    let open = town.files.rows.values().find(|row| row.state().is_open()).cloned();
+    town.end_writes();
+    let open = town.works.files.rows.values().find(|row| row.state().is_open()).cloned();
     town.ledger.demand(open.is_none(), || format!("never ended: {open:?}"));
-    let unfinished = town.unfinished();
+    let unfinished = town.works.unfinished();
     town.ledger.demand(unfinished == 0, || format!("{unfinished} signals never ended"));
-    for seat in &town.seats {
-        let fsm = seat.state.fsm();
+    for seat in 0..2 {
+        let fsm = town.works.look(seat).state.fsm();
         town.ledger.demand(fsm.can_final_answer(), || format!("nothing is open, and a thread is {fsm:?}"));
     }
 }
@@ -308,25 +299,25 @@ fn settle(town: &mut Town<'_>) {
 /// One sequence. Its operations are noted as they happen, so that they are known also where the code under test panics.
 fn run(ground: &Ground, seed: u64, tally: &mut Tally, ops: &mut Vec<Op>) -> Option<String> {
     let mut town = Town::new(&ground.world, seed, tally);
-    for _ in 0..town.dice.pick(&[0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]) {
-        let plan = &ground.asked[town.dice.at(ground.asked.len())];
-        if !town.files.rows.contains_key(plan.id()) {
+    for _ in 0..town.works.dice.pick(&[0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]) {
+        let plan = &ground.asked[town.works.dice.at(ground.asked.len())];
+        if !town.works.files.rows.contains_key(plan.id()) {
             town.file(plan);
         }
     }
     // From 8 to 25, and the shorter the more often.
-    let length = 8 + town.dice.below(18).min(town.dice.below(18));
+    let length = 8 + town.works.dice.below(18).min(town.works.dice.below(18));
     for _ in 0..length {
         let op = draw(&mut town);
         town.tally.one(op.name());
         ops.push(op.clone());
         happen(&mut town, &op);
-        if town.ledger.problem.is_some() {
+        if town.is_over() {
             return town.ledger.problem;
         }
     }
     settle(&mut town);
-    for row in town.files.rows.values() {
+    for row in town.works.files.rows.values() {
         town.tally.one(end_name(row.state()));
     }
     town.ledger.problem
@@ -378,8 +369,8 @@ fn ground() -> Ground {
         let mut tally = Tally::default();
         let mut town = Town::new(&world, n, &mut tally);
         say(&mut town, seat, who, &format!("restart {what}"));
-        serve_all(&mut town);
-        asked.extend(town.files.rows.into_values());
+        town.serve_all();
+        asked.extend(town.works.files.rows.into_values());
     }
     world.people.terms = Terms::default();
     Ground { world, asked }

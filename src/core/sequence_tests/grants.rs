@@ -14,6 +14,8 @@ use super::ledger::{Ledger, Tally};
 use super::op::Op;
 use super::town::Town;
 use crate::sim::flight::Manner;
+use crate::sim::server::Server as _;
+use crate::sim::works::Installation as _;
 
 /// What must have happened in a run, or it shows nothing of permissions.
 pub(super) const REACHED: [&str; 5] =
@@ -48,19 +50,20 @@ impl GrantOp {
 
 /// Now and then something about permissions; more of it where there are some.
 pub(super) fn draw(town: &mut Town<'_>) -> Option<Op> {
-    let grants: Vec<GrantId> = town.files.ledger.grants().map(|(id, _)| id.clone()).collect();
-    if !town.dice.one_in(if grants.is_empty() { 20 } else { 3 }) {
+    let grants: Vec<GrantId> = town.works.files.ledger.grants().map(|(id, _)| id.clone()).collect();
+    if !town.works.dice.one_in(if grants.is_empty() { 20 } else { 3 }) {
         return None;
     }
-    let seat = town.dice.at(2);
-    let who = town.dice.pick(&["ann", "bob", "bob", "eve"]);
-    let grant = (!grants.is_empty()).then(|| grants[town.dice.at(grants.len())].clone());
-    let op = match (town.dice.below(10), grant) {
+    let seat = town.works.dice.at(2);
+    let who = town.works.dice.pick(&["ann", "bob", "bob", "eve"]);
+    let grant = (!grants.is_empty()).then(|| grants[town.works.dice.at(grants.len())].clone());
+    let op = match (town.works.dice.below(10), grant) {
         (0..=5, Some(_)) => {
-            let (who, what) = (town.dice.pick(&["ann", "ann", "bob"]), town.dice.pick(&["nginx", "nginx", "postgres"]));
-            GrantOp::Ask { seat, who, what, served: town.dice.at(7) }
+            let (who, what) =
+                (town.works.dice.pick(&["ann", "ann", "bob"]), town.works.dice.pick(&["nginx", "nginx", "postgres"]));
+            GrantOp::Ask { seat, who, what, served: town.works.dice.at(7) }
         }
-        (6, Some(grant)) => GrantOp::Elsewhere { grant, gone: town.dice.one_in(3) },
+        (6, Some(grant)) => GrantOp::Elsewhere { grant, gone: town.works.dice.one_in(3) },
         (7, Some(grant)) => GrantOp::Revoke { seat, who, grant },
         (8, Some(_)) => GrantOp::List { seat },
         (_, _) => give(town, seat, who)?,
@@ -69,10 +72,10 @@ pub(super) fn draw(town: &mut Town<'_>) -> Option<Op> {
 }
 
 fn give(town: &mut Town<'_>, seat: usize, who: &'static str) -> Option<GrantOp> {
-    let plans: Vec<PlanId> = town.files.rows.keys().cloned().collect();
-    let plan = plans.get(town.dice.at(plans.len().max(1)))?.clone();
-    let seat = if town.dice.one_in(8) { seat } else { town.seat_of(&plan) };
-    let terms = town.dice.pick(&["", "1 time", "2 times for 1 minutes", "for 30 days 100 times", "for ever"]);
+    let plans: Vec<PlanId> = town.works.files.rows.keys().cloned().collect();
+    let plan = plans.get(town.works.dice.at(plans.len().max(1)))?.clone();
+    let seat = if town.works.dice.one_in(8) { seat } else { town.works.seat_of(&plan) };
+    let terms = town.works.dice.pick(&["", "1 time", "2 times for 1 minutes", "for 30 days 100 times", "for ever"]);
     Some(GrantOp::Give { seat, who, plan, terms })
 }
 
@@ -84,7 +87,7 @@ pub(super) fn happen(town: &mut Town<'_>, op: &GrantOp) {
             super::say(town, *seat, who, &format!("restart {what}"));
             for _ in 0..*served {
                 town.pump();
-                if let Some(at) = town.spoke.flights.iter().position(|flight| flight.awaited && flight.seat == *seat) {
+                if let Some(at) = town.works.flights.iter().position(|flight| flight.awaited && flight.seat == *seat) {
                     town.serve(at, Manner::Well);
                 }
             }
@@ -96,16 +99,16 @@ pub(super) fn happen(town: &mut Town<'_>, op: &GrantOp) {
 }
 
 fn changed_elsewhere(town: &mut Town<'_>, id: &GrantId, gone: bool) {
-    let Some(grant) = town.files.ledger.grant(id).cloned() else { return };
-    if !gone && (grant.uses_left() == 0 || Wall(town.wall) >= grant.expires_at) {
+    let Some(grant) = town.works.files.ledger.grant(id).cloned() else { return };
+    if !gone && (grant.uses_left() == 0 || Wall(town.works.wall) >= grant.expires_at) {
         return;
     }
     town.tally.one("grant changed elsewhere");
-    let before = town.files.ledger.clone();
+    let before = town.works.files.ledger.clone();
     let to = (!gone).then(|| Grant { uses: grant.uses + 1, ..grant });
     town.book.note(id, to.as_ref());
     let change = before.put(Key::Grant(id.clone()), to.map(|grant| Record::Grant(Box::new(grant))));
-    town.files.ledger.apply(&change).expect("invariant: it starts where it stands");
+    town.works.files.ledger.apply(&change).expect("invariant: it starts where it stands");
     town.seen.get_or_insert(before);
 }
 

@@ -5,7 +5,7 @@ use crate::approval::{Outcome, PlanId, PlanState};
 use crate::port::CardChoice;
 
 use crate::sim::flight::Manner;
-use crate::sim::town::Crash;
+use crate::sim::works::Crash;
 
 use super::grants::{self, GrantOp};
 use super::town::Town;
@@ -110,31 +110,36 @@ pub(super) fn draw(town: &mut Town<'_>) -> Op {
     if let Some(op) = grants::draw(town) {
         return op;
     }
-    let plans: Vec<PlanId> = town.files.rows.keys().cloned().collect();
-    let flights = town.spoke.flights.len();
-    let (thrown, seat) = (town.dice.below(110), town.dice.at(4) / 3);
-    let who = town.dice.pick(&["ann", "bob"]);
-    let plan = (!plans.is_empty()).then(|| plans[town.dice.at(plans.len())].clone());
+    let plans: Vec<PlanId> = town.works.files.rows.keys().cloned().collect();
+    let flights = town.works.flights.len();
+    let (thrown, seat) = (town.works.dice.below(110), town.works.dice.at(4) / 3);
+    let who = town.works.dice.pick(&["ann", "bob"]);
+    let plan = (!plans.is_empty()).then(|| plans[town.works.dice.at(plans.len())].clone());
     match (thrown, plan) {
         (_, None) if flights > 0 => serve(town, flights),
-        (0, _) | (_, None) => Op::Ask { seat, who, what: town.dice.pick(&["nginx", "nginx", "postgres"]) },
+        (0, _) | (_, None) => Op::Ask { seat, who, what: town.works.dice.pick(&["nginx", "nginx", "postgres"]) },
         (1..=27, Some(plan)) => press(town, plan),
         (28..=52, _) if flights > 0 => serve(town, flights),
-        (28..=52, Some(plan)) if town.dice.one_in(2) => press(town, plan),
-        (28..=58, Some(plan)) => Op::Due { plan, forged: town.dice.one_in(8) },
+        (28..=52, Some(plan)) if town.works.dice.one_in(2) => press(town, plan),
+        (28..=58, Some(plan)) => Op::Due { plan, forged: town.works.dice.one_in(8) },
         (59..=62, Some(_)) => Op::ServeAll,
         (63..=65, Some(plan)) => typed(town, &plan, seat),
-        (66..=67, _) => Op::Say { seat, text: town.dice.pick(&["verify", "verify", "reset", "load", "approvals"]) },
-        (68..=70, _) if flights > 0 => Op::Orphan { nth: town.dice.at(flights), begins: town.dice.one_in(2) },
-        (71..=72, _) => Op::SpokeDies,
-        (73..=74, _) => Op::Deadline { seat, stray: town.dice.one_in(5) },
-        (68..=70 | 75..=79, _) => {
-            Op::CrashIn { steps: town.dice.below(5), kind: town.dice.pick(&[Crash::BeforeStored, Crash::AfterStored]) }
+        (66..=67, _) => {
+            Op::Say { seat, text: town.works.dice.pick(&["verify", "verify", "reset", "load", "approvals"]) }
         }
-        (80..=83, _) => Op::Crash { down_ms: town.dice.pick(&[0, 50, 3_000, 8_000, 1_000_000]) },
+        (68..=70, _) if flights > 0 => {
+            Op::Orphan { nth: town.works.dice.at(flights), begins: town.works.dice.one_in(2) }
+        }
+        (71..=72, _) => Op::SpokeDies,
+        (73..=74, _) => Op::Deadline { seat, stray: town.works.dice.one_in(5) },
+        (68..=70 | 75..=79, _) => Op::CrashIn {
+            steps: town.works.dice.below(5),
+            kind: town.works.dice.pick(&[Crash::BeforeStored, Crash::AfterStored]),
+        },
+        (80..=83, _) => Op::Crash { down_ms: town.works.dice.pick(&[0, 50, 3_000, 8_000, 1_000_000]) },
         (84..=89, _) => Op::Pass { ms: pause(town) },
-        (90..=91, _) => Op::Set { by: town.dice.pick(&[-3_600_000, -20_000, -2_000, 2_000, 20_000, 3_600_000]) },
-        (92..=94, _) => Op::Drift { service: town.dice.at(2), how: town.dice.below(4) },
+        (90..=91, _) => Op::Set { by: town.works.dice.pick(&[-3_600_000, -20_000, -2_000, 2_000, 20_000, 3_600_000]) },
+        (92..=94, _) => Op::Drift { service: town.works.dice.at(2), how: town.works.dice.below(4) },
         (95..=96, Some(plan)) => Op::Elsewhere { plan, to: elsewhere(town) },
         (97, _) => Op::Evict { seat },
         (98..=99, _) => Op::Panic { seat },
@@ -144,56 +149,56 @@ pub(super) fn draw(town: &mut Town<'_>) -> Op {
 
 /// What changes who decides a plan, or takes it away.
 fn who_may(town: &mut Town<'_>, plan: PlanId) -> Op {
-    let who = town.dice.pick(&["ann", "bob", "carol"]);
-    match town.dice.below(12) {
-        0..=2 => Op::Edit { plan, deleted: town.dice.one_in(2) },
-        3 => Op::Lost { plan, forged: town.dice.one_in(2) },
+    let who = town.works.dice.pick(&["ann", "bob", "carol"]);
+    match town.works.dice.below(12) {
+        0..=2 => Op::Edit { plan, deleted: town.works.dice.one_in(2) },
+        3 => Op::Lost { plan, forged: town.works.dice.one_in(2) },
         4..=7 => Op::Bar { who },
         8 => Op::Waive { who: "ann" },
-        9..=10 => Op::Join { who, group: town.dice.pick(&["sre", "leads", "heads"]) },
-        _ => Op::Rule { n: town.dice.at(4) },
+        9..=10 => Op::Join { who, group: town.works.dice.pick(&["sre", "leads", "heads"]) },
+        _ => Op::Rule { n: town.works.dice.at(4) },
     }
 }
 
 fn press(town: &mut Town<'_>, plan: PlanId) -> Op {
-    let who = match town.dice.below(12) {
+    let who = match town.works.dice.below(12) {
         0 => Who::Bot,
         1 => Who::Person("eve"),
-        2 => Who::Person(town.dice.pick(&["tom", "ann@work"])),
+        2 => Who::Person(town.works.dice.pick(&["tom", "ann@work"])),
         3..=5 => Who::Person("ann"),
         6..=8 => Who::Person("carol"),
         _ => Who::Person("bob"),
     };
-    let choice = if town.dice.one_in(9) { CardChoice::Deny } else { CardChoice::Approve };
-    let (stale, elsewhere, twice) = (town.dice.one_in(12), town.dice.one_in(16), town.dice.one_in(6));
+    let choice = if town.works.dice.one_in(9) { CardChoice::Deny } else { CardChoice::Approve };
+    let (stale, elsewhere, twice) = (town.works.dice.one_in(12), town.works.dice.one_in(16), town.works.dice.one_in(6));
     Op::Press { plan, who, choice, stale, elsewhere, twice }
 }
 
 fn serve(town: &mut Town<'_>, flights: usize) -> Op {
     let odd = [Manner::Mute, Manner::Refuse, Manner::Fail, Manner::Silent, Manner::Begin];
-    let manner = if town.dice.below(8) < 5 { Manner::Well } else { town.dice.pick(&odd) };
-    Op::Serve { nth: town.dice.at(flights), manner }
+    let manner = if town.works.dice.below(8) < 5 { Manner::Well } else { town.works.dice.pick(&odd) };
+    Op::Serve { nth: town.works.dice.at(flights), manner }
 }
 
 fn typed(town: &mut Town<'_>, plan: &PlanId, seat: usize) -> Op {
-    let verb = town.dice.pick(&["approve", "approve", "deny", "cancel", "cancel"]);
-    let text = match town.dice.below(6) {
+    let verb = town.works.dice.pick(&["approve", "approve", "deny", "cancel", "cancel"]);
+    let text = match town.works.dice.below(6) {
         0 => format!("{verb} {}", &plan.as_str()[..12]),
-        1 => format!("{verb} {:032x}", town.dice.next()),
+        1 => format!("{verb} {:032x}", town.works.dice.next()),
         2 => verb.to_owned(),
         _ => format!("{verb} {plan}"),
     };
-    let seat = if town.dice.one_in(6) { seat } else { town.seat_of(plan) };
-    Op::Type { seat, who: town.dice.pick(&["ann", "bob", "bob", "eve"]), text }
+    let seat = if town.works.dice.one_in(6) { seat } else { town.works.seat_of(plan) };
+    Op::Type { seat, who: town.works.dice.pick(&["ann", "bob", "bob", "eve"]), text }
 }
 
 fn pause(town: &mut Town<'_>) -> i64 {
-    let longest = town.dice.pick(&[500, 2_000, 8_000, 8_000, 60_000, 1_000_000, 3_000_000]);
-    town.dice.ms(longest)
+    let longest = town.works.dice.pick(&[500, 2_000, 8_000, 8_000, 60_000, 1_000_000, 3_000_000]);
+    town.works.dice.ms(longest)
 }
 
 fn elsewhere(town: &mut Town<'_>) -> PlanState {
-    town.dice.pick(&[
+    town.works.dice.pick(&[
         PlanState::Approved,
         PlanState::Denied,
         PlanState::Cancelled,

@@ -1,5 +1,5 @@
-//! The tool server: services with a state and a counter of their runs, and the writes that it was given. It acts on a
-//! permit as the built-in servers do (`sim/flight.rs`), also when the bot that asked for it is gone. It judges nothing else.
+//! What the tool server has to work on: services with a state and a counter of their runs. How it works on them is in
+//! `sim/server.rs`.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,6 @@ use crate::envelope::{Envelope, Meta};
 use crate::gate::ToolCall;
 use crate::resource::{Resource, ResourceId};
 use crate::sim::dice::Dice;
-use crate::sim::flight::Flight;
 
 /// One service.
 #[derive(Debug)]
@@ -21,13 +20,12 @@ pub(super) struct Service {
 #[derive(Debug)]
 pub(super) struct Spoke {
     pub(super) services: [Service; 2],
-    pub(super) flights: Vec<Flight>,
 }
 
 impl Spoke {
     pub(super) fn new() -> Self {
         let service = |name| Service { name, state: "running", run: 1, present: true };
-        Self { services: [service("nginx"), service("postgres")], flights: Vec::new() }
+        Self { services: [service("nginx"), service("postgres")] }
     }
 
     /// The write takes effect, for better or worse.

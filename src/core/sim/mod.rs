@@ -13,10 +13,11 @@ mod hostile;
 mod moods;
 mod op;
 mod script;
-mod server;
+pub(crate) mod server;
 pub(crate) mod store;
-pub(crate) mod town;
+mod town;
 mod witness;
+pub(crate) mod works;
 
 #[cfg(test)]
 #[path = "tests.rs"]
@@ -34,6 +35,7 @@ pub use witness::Breach;
 
 use dice::Dice;
 use town::Town;
+use works::Installation as _;
 
 /// How many operations an episode has.
 const EPISODE_OPS: u64 = 120;

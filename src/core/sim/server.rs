@@ -1,19 +1,28 @@
 //! The tool server of a simulation: how it works on what it is called for, well or badly, and what comes back. What there is
-//! to work on is in `fleet.rs`.
+//! to work on, and what a write does to it, is said by whoever is a [`Server`].
 
 use crate::effect::Input;
-use crate::envelope::{Envelope, Meta};
+use crate::envelope::Envelope;
+use crate::gate::ToolCall;
 
-use super::flight::{Leapt, Manner, done, failed, no_answer, not_begun, refused};
-use super::town::Town;
+use super::flight::{Manner, done, failed, no_answer, not_begun, refused};
+use super::works::Installation;
 
-impl Town<'_> {
+/// An installation with something to work on.
+pub(crate) trait Server: Installation {
+    /// What a read or a discovery says now.
+    fn reads(&mut self, call: &ToolCall) -> Envelope;
+
+    /// The write in this place of those under way takes effect.
+    fn takes_effect(&mut self, at: usize);
+
     /// The tool server works on one call, in this manner.
-    pub(super) fn serve(&mut self, at: usize, manner: Manner) {
-        let Some(flight) = self.flights.get(at) else { return };
+    fn serve(&mut self, at: usize, manner: Manner) {
+        let Some(flight) = self.works().flights.get(at) else { return };
         if !flight.is_write() {
+            let call = flight.call.clone();
             let envelope = match manner {
-                Manner::Well | Manner::Begin => self.answer_of(at),
+                Manner::Well | Manner::Begin => self.reads(&call),
                 Manner::Mute | Manner::Silent => no_answer(false),
                 Manner::Refuse => refused("not from here"),
                 Manner::Fail => failed(),
@@ -23,10 +32,10 @@ impl Town<'_> {
         let begun = flight.begun.is_some();
         match manner {
             Manner::Begin => self.begin_write(at),
-            Manner::Silent => self.give_up(at),
+            Manner::Silent => self.fall_silent(at),
             Manner::Refuse if !begun => self.answer(at, refused("not from here")),
             Manner::Fail => {
-                if self.dice.one_in(2) {
+                if self.works().dice.one_in(2) {
                     self.act(at);
                 }
                 self.answer(at, failed());
@@ -43,55 +52,61 @@ impl Town<'_> {
         }
     }
 
-    fn answer_of(&mut self, at: usize) -> Envelope {
-        let Some(call) = self.flights.get(at).map(|flight| flight.call.clone()) else { return no_answer(false) };
-        match self.env().registry.action(&call.tool, &call.action) {
-            Some(spec) => {
-                let meta = Meta { observed_at: self.wall, left_out: String::new() };
-                Envelope::success(self.fleet.answer(&call, spec, &mut self.dice), meta)
+    /// Everything that is asked of the tool server is answered, until nobody waits any more.
+    fn serve_all(&mut self) {
+        self.pump();
+        while let Some(at) = self.works().flights.iter().position(|flight| flight.awaited) {
+            if self.is_over() {
+                return;
             }
-            None => failed(),
+            self.serve(at, Manner::Well);
+            self.pump();
         }
     }
 
-    pub(super) fn begin_write(&mut self, at: usize) {
-        let (mono, wall) = (self.mono, self.wall);
-        let Some(flight) = self.flights.get_mut(at) else { return };
+    fn begin_write(&mut self, at: usize) {
+        let works = self.works();
+        let (mono, wall) = (works.mono, works.wall);
+        let Some(flight) = works.flights.get_mut(at) else { return };
         if flight.begun.is_none() && flight.may_act(mono, wall) {
             flight.begun = Some(mono);
         }
     }
 
     /// A write takes effect, where it may.
-    pub(super) fn act(&mut self, at: usize) -> bool {
-        let Some(flight) = self.flights.get(at).filter(|flight| flight.may_act(self.mono, self.wall)) else {
-            return false;
-        };
-        self.tally.writes = self.tally.writes.saturating_add(1);
-        let clock_was_set = flight.jumped || flight.leapt == Leapt::Misled || self.setbacks > 0;
-        self.witness.executed(&flight.call, clock_was_set, &self.files);
-        let row = flight.call.warrant.as_ref().and_then(|warrant| self.files.rows.get(&warrant.plan));
-        if let Some(row) = row {
-            self.fleet.act(row.frozen.plan(), &mut self.dice);
+    fn act(&mut self, at: usize) -> bool {
+        let works = self.works();
+        let (mono, wall) = (works.mono, works.wall);
+        let may = works.flights.get(at).is_some_and(|flight| flight.may_act(mono, wall));
+        if may {
+            self.takes_effect(at);
         }
-        true
+        may
     }
 
     /// The call is over, and its answer goes to whoever waits for it.
-    pub(super) fn answer(&mut self, at: usize, envelope: Envelope) {
-        let flight = self.flights.remove(at);
+    fn answer(&mut self, at: usize, envelope: Envelope) {
+        let flight = self.works().flights.remove(at);
         if flight.awaited {
             self.step(flight.seat, Input::Answer { call: flight.call.id, envelope: Box::new(envelope) });
         }
     }
 
-    /// Whoever waits hears this, and the write itself may go on.
-    fn give_up(&mut self, at: usize) {
-        let Some(flight) = self.flights.get_mut(at) else { return };
+    /// Whoever waits hears that no answer comes, and the write itself may go on.
+    fn fall_silent(&mut self, at: usize) {
+        let Some(flight) = self.works().flights.get_mut(at) else { return };
         let awaited = std::mem::replace(&mut flight.awaited, false);
         let (seat, call) = (flight.seat, flight.call.id.clone());
         if awaited {
             self.step(seat, Input::Answer { call, envelope: Box::new(no_answer(true)) });
+        }
+    }
+
+    /// Writes that nobody waits for come to their end: they have no permit any more, or whoever watches says so.
+    fn end_writes(&mut self) {
+        while let Some(at) = self.works().flights.iter().rposition(super::flight::Flight::is_write) {
+            self.act(at);
+            self.works().flights.remove(at);
         }
     }
 }
