@@ -31,7 +31,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// How many steps of a thread to run at least
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: u64,
     /// Where to write the recording of a failure [default: ./simulation-SEED.jsonl]
     #[arg(long, value_name = "FILE")]
@@ -52,6 +52,10 @@ pub(super) fn run(args: &RunArgs, wanted: &SimulateArgs) -> Result<(), Failed> {
     let seed = wanted.seed.unwrap_or_else(|| u64::from(u32::from_le_bytes(random_bytes())));
     let (begun, mut told) = (Instant::now(), Instant::now());
     let is_watched = std::io::stderr().is_terminal() && !args.json;
+    if is_watched {
+        // Whoever stops it, or sees it crash, can run it again.
+        super::say(&format!("seed {seed}"));
+    }
     let report = world.look(|env| {
         sim::run(env, &cast, seed, wanted.steps, |tally| {
             if is_watched && told.elapsed() >= TELL_EVERY {

@@ -163,6 +163,10 @@ impl Catalogue {
         let url = self.base_url();
         let listing = match self.list().await {
             Ok(listing) => listing,
+            Err(Trouble::Refused(Refusal { status: 404, .. })) if !has_version(url) => {
+                let fix = "Most servers have it below `/v1`: add that to `model.base_url`.";
+                return vec![Finding::wrong(format!("{url} knows no list of models"), fix)];
+            }
             Err(Trouble::Refused(Refusal { status: 404 | 405 | 501, .. })) => {
                 let found = format!("{url} answers, and lists no models; whether one is there shows when it is asked");
                 return vec![Finding::fine(found)];
@@ -190,6 +194,12 @@ impl Catalogue {
             _ => "See that the server runs, and that `model.base_url` is its address, up to and with `/v1`.",
         }
     }
+}
+
+/// Whether an address says which version of an API is asked, as in `/v1`: one that does not is mostly cut short.
+fn has_version(url: &str) -> bool {
+    let is_version = |part: &str| part.strip_prefix('v').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
+    url.split('/').skip(3).any(is_version)
 }
 
 /// What a line says: how far it is, in whole percent, where it says so.
@@ -235,6 +245,20 @@ mod tests {
         assert_eq!(is(&ollama), [("big:7b", vec![]), ("small:latest", vec!["fast"])]);
         assert_eq!(ollama.missing[0].fix, "On the server: `ollama pull big`");
         assert!(listing([None, None], &["a"], false).missing.is_empty());
+    }
+
+    #[test]
+    fn an_address_without_a_version_is_told_from_one_with_it() {
+        let table = [
+            ("http://127.0.0.1:11434", false),
+            ("http://v1.example/", false),
+            ("http://127.0.0.1:11434/v1", true),
+            ("https://example.org/openai/v1beta/x", true),
+            ("https://example.org/view", false),
+        ];
+        for (url, expected) in table {
+            assert_eq!(has_version(url), expected, "{url}");
+        }
     }
 
     #[test]

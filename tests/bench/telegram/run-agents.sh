@@ -31,6 +31,16 @@ for round in $(seq "${ROUNDS:-3}"); do
         # A model of its own for each, so that its log holds nobody else's calls.
         "$PY" "$here/fakellm.py" --port "$port" --log "$out/$bot.$round.calls.jsonl" &
         model=$!
+        # A bot that is quicker than it would be told that there is no model.
+        "$PY" - "$port" <<'WAIT'
+import socket, sys, time
+for _ in range(200):
+    try:
+        sys.exit(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1).close())
+    except OSError:
+        time.sleep(0.05)
+sys.exit("the fake model does not listen")
+WAIT
         SPOKES="${SPOKES:-true}" LLM_BASE="http://127.0.0.1:$port/v1" BOTS="$bot" "$here/run-peers.sh" "$out/turns.json" \
             "turns --turns ${TURNS:-30} --boot-timeout 120 --message-timeout 120" >>"$out/log.txt" 2>&1 || failed=1
         kill "$model" 2>/dev/null

@@ -170,6 +170,9 @@ fn what_cannot_be_known_is_said_and_what_cannot_be_is_refused() {
     let below = format!("{}/below", fake.base_url());
     let said = says(&fake, &["doctor"], &[FAST, ("COUNTERSIGN_MODEL__BASE_URL", &below)]);
     assert!(said.contains("URL/below answers, and lists no models") && said.ends_with("exit status: 0"), "{said}");
+    let short = fake.base_url().trim_end_matches("/v1").to_owned();
+    let said = says(&fake, &["doctor"], &[FAST, ("COUNTERSIGN_MODEL__BASE_URL", &short)]);
+    assert!(said.contains("add that to `model.base_url`") && said.ends_with("exit status: 1"), "{said}");
     let key = ("COUNTERSIGN_MODEL__API_KEY", "sk-ü\u{7f}-0123456789");
     let said = says(&fake, &["console"], &[FAST, key]);
     assert!(said.ends_with("`model.api_key` holds what no key has in it\nexit status: 2"), "{said}");
