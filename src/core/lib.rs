@@ -78,6 +78,7 @@ pub mod command;
 pub mod secrets;
 pub mod canonical;
 pub mod text;
+pub mod value;
 pub mod thread;
 pub mod answer;
 pub mod effect;

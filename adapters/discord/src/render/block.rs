@@ -2,9 +2,10 @@
 
 use countersign_core::approval::PlanId;
 use countersign_core::port::{Block, CardChoice, Choice};
+use countersign_core::value::is_technical;
 
 use super::line::{Line, Span, Style, fits_fence};
-use super::{table, value};
+use super::table;
 
 /// How a message is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +58,7 @@ fn quoted(text: &str) -> Option<(&str, &str, &str)> {
 
 /// A name and its value; the further lines of a value stand under it.
 fn field(name: &str, value: &str) -> Vec<Line> {
-    let style = if value::is_technical(value) { Style::Code } else { Style::Plain };
+    let style = if is_technical(value) { Style::Code } else { Style::Plain };
     let mut lines = value.lines();
     let first = vec![
         Span::new(Style::Bold, name),

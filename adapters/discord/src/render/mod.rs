@@ -8,7 +8,6 @@ mod keyboard;
 mod line;
 mod pack;
 mod table;
-mod value;
 
 use countersign_core::port::{Block, Lane, Mark, Outgoing};
 

@@ -8,7 +8,6 @@ mod link;
 mod pack;
 mod seeds;
 mod table;
-mod value;
 
 use std::fmt;
 

@@ -8,7 +8,6 @@ mod line;
 mod mention;
 mod pack;
 mod table;
-mod value;
 
 use countersign_core::port::{Block, Lane, Mark, Outgoing};
 

@@ -1,11 +1,11 @@
 //! Whether a value is one for machines - an id, a hash, a path, a command - and so stands as code, where it can be copied by
-//! a tap and no part of it is taken for a link. A guess about looks alone: nothing depends on it.
+//! a tap and no part of it is taken for a link. One guess for every platform, about looks alone: nothing depends on it.
 
 /// Shorter hexadecimal words are as likely to be words.
 const HASH_CHARS_MIN: usize = 7;
 
 /// Whether the value is for machines: all its words are, or it is a command line.
-pub(super) fn is_technical(value: &str) -> bool {
+pub fn is_technical(value: &str) -> bool {
     if value.contains('\n') {
         return false;
     }
