@@ -7,15 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use countersign::access::{Rates, Who, WhoIs};
 use countersign::engine::{Engine, Parts, World};
 use countersign::store::{Store, sqlite_url};
-use countersign_core::approval::Risk;
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
-use countersign_core::port::{
-    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Mind, Parcel, Right, Rights, Tools,
-};
+use countersign_core::port::{Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Mind, Parcel, Tools};
 use countersign_core::route::Intents;
 use countersign_core::signal::{Platform, Signal, SignalId, ThreadKey};
-use countersign_core::testkit::{INTENTS, resource};
+use countersign_core::testkit::{Anybody, INTENTS, resource};
 use countersign_core::tool::Registry;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -76,7 +73,7 @@ impl Installation {
 pub(crate) fn world(registry: Registry, rates: &str) -> World {
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
     let rates: countersign::config::Rates = toml::from_str(rates).expect("sound limits");
-    World::new(Arc::new(registry), intents, Box::new(Everybody), Rates::new(&rates, Box::new(Everybody)))
+    World::new(Arc::new(registry), intents, Box::new(Anybody), Rates::new(&rates, Box::new(Everybody)))
 }
 
 /// One connection to a platform, on which everybody speaks.
@@ -137,22 +134,8 @@ impl Tools for Lab {
     }
 }
 
-/// Everybody is known and may everything; each has a role that is called like them.
+/// Everybody is known, and has a role that is called like them.
 struct Everybody;
-
-impl Rights for Everybody {
-    fn may(&self, _: &Asker<'_>, _: &Right) -> bool {
-        true
-    }
-
-    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
-        true
-    }
-
-    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
-        Vec::new()
-    }
-}
 
 impl WhoIs for Everybody {
     fn who(&self, asker: &Asker<'_>) -> Who {

@@ -8,5 +8,5 @@ pub(crate) mod scene;
 mod world;
 
 pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key, yard};
-pub use people::People;
+pub use people::{Anybody, People};
 pub use world::{Script, Told, World, plain};

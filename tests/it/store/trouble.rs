@@ -7,16 +7,13 @@ use std::time::Duration;
 use countersign::access::{Rates, Who, WhoIs};
 use countersign::engine::{Engine, Parts, Watch, World};
 use countersign::store::{Committed, Ending, StepRecord, Store, sqlite_url};
-use countersign_core::approval::Risk;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
-use countersign_core::port::{
-    Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
-};
+use countersign_core::port::{Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Tools};
 use countersign_core::route::Intents;
 use countersign_core::signal::{Now, Payload, Platform, SignalId, ThreadKey};
-use countersign_core::testkit::{INTENTS, TOOLS};
+use countersign_core::testkit::{Anybody, INTENTS, TOOLS};
 use countersign_core::tool::Registry;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -101,24 +98,10 @@ impl Tools for NoTools {
     }
 }
 
-struct Anybody;
-
-impl Rights for Anybody {
-    fn may(&self, _: &Asker<'_>, _: &Right) -> bool {
-        true
-    }
-
-    fn may_decide_alone(&self, _: &Asker<'_>, _: Risk) -> bool {
-        true
-    }
-
-    fn roles(&self, _: &Asker<'_>) -> Vec<String> {
-        Vec::new()
-    }
-}
-
 /// Nobody is held to a limit.
-impl WhoIs for Anybody {
+struct Unlimited;
+
+impl WhoIs for Unlimited {
     fn who(&self, _: &Asker<'_>) -> Who {
         Who::Service
     }
@@ -127,7 +110,7 @@ impl WhoIs for Anybody {
 pub(super) fn world() -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
-    let rates = Rates::new(&countersign::config::Rates::default(), Box::new(Anybody));
+    let rates = Rates::new(&countersign::config::Rates::default(), Box::new(Unlimited));
     World::new(Arc::new(registry), intents, Box::new(Anybody), rates)
 }
 
