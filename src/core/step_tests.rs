@@ -69,8 +69,8 @@ fn several_of_a_name_are_asked_about_and_a_number_picks() {
         picked.calls.last().and_then(|c| c.target.clone()).map(String::from),
         Some("service:web-2:nginx".to_owned())
     );
-    let meant = world.state.resolved().explicit(&"service:web-2:nginx".parse().expect("an id"));
-    assert_eq!(meant.map(|explicit| explicit.by.clone()), Some(ActorId::new("ann")), "a choice is intent (RES-13)");
+    let chosen = "service:web-2:nginx".parse().expect("an id");
+    assert!(world.state.resolved().meant_at(&chosen, &ActorId::new("ann")).is_some(), "a choice is intent (RES-13)");
     insta::assert_snapshot!(world.say("1").said, @"There is no open question to choose from. Ask again.");
 }
 
@@ -425,9 +425,10 @@ fn a_mention_means_its_thing_and_a_bulk_search_does_not() {
     let mut world = World::with_fleet();
     let nginx: ResourceId = "service:web-1:nginx".parse().expect("an id");
     world.say("list services");
-    assert!(world.state.resolved().explicit(&nginx).is_none());
+    let ann = ActorId::new("ann");
+    assert!(world.state.resolved().meant_at(&nginx, &ann).is_none());
     world.say("what do you know about @@nginx");
-    assert!(world.state.resolved().explicit(&nginx).is_some());
+    assert!(world.state.resolved().meant_at(&nginx, &ann).is_some());
 }
 
 #[test]

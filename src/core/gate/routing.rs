@@ -19,17 +19,16 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         return Verdict::Pass;
     };
     let place = place_of(target, ctx);
-    let meant_at = ctx.resolved.explicit(target).map(|explicit| explicit.at);
     let mut children: Vec<&Resource> = ctx
         .resolved
         .recently_meant(ctx.env.limits.recently_ms, ctx.now.mono)
         .filter(|(child, explicit)| {
-            // Whoever meant the parent after the child has changed their mind, and is believed.
-            is_inside(child, &place) && counts(explicit, case, ctx) && meant_at.is_none_or(|at| at < explicit.at)
+            is_inside(child, &place) && counts(explicit, case, ctx) && !changed_their_mind(target, explicit, ctx)
         })
         .map(|(child, _)| child)
         .collect();
     children.sort_by_key(|child| &child.id);
+    children.dedup_by_key(|child| &child.id);
     if children.is_empty() { Verdict::Pass } else { mismatch(target, &children) }
 }
 
@@ -46,11 +45,18 @@ fn is_inside(child: &Resource, place: &ResourceId) -> bool {
     child.id.is_place() && child.chain.contains(place)
 }
 
+/// Whoever meant the parent after the child has changed their mind, and is believed; and so is who it is done for. What somebody
+/// else means since takes back nobody's word for them.
+fn changed_their_mind(parent: &ResourceId, explicit: &Explicit<'_>, ctx: &Ctx<'_>) -> bool {
+    let meant = [explicit.by, &ctx.principal().actor.id].map(|by| ctx.resolved.meant_at(parent, by));
+    meant.into_iter().flatten().any(|at| at >= explicit.at)
+}
+
 /// Whose mark counts: for a read the actor's own, for a write anybody's (RTE-08).
-fn counts(explicit: &Explicit, case: &CallCase<'_>, ctx: &Ctx<'_>) -> bool {
+fn counts(explicit: &Explicit<'_>, case: &CallCase<'_>, ctx: &Ctx<'_>) -> bool {
     match case.kind {
         ToolKind::Write => true,
-        ToolKind::Resolve | ToolKind::Read | ToolKind::Record => explicit.by == ctx.signal.actor.id,
+        ToolKind::Resolve | ToolKind::Read | ToolKind::Record => *explicit.by == ctx.signal.actor.id,
     }
 }
 

@@ -266,6 +266,18 @@ fn meaning_grows_old_belongs_to_somebody_and_can_change() {
     assert!(world.propose(&on_parent).is_ok(), "whoever then means the parent is believed");
 }
 
+/// Found by the simulation: there was one mark for all, so that the second one to mean a thing took it from the first.
+#[test]
+fn what_somebody_else_means_since_takes_back_nobodys_word_for_them() {
+    let on_parent = proposal("lab_read.load", Some("host:pve"), &json!({}));
+    for since in ["host:media", "host:pve"] {
+        let mut world = nested();
+        mean(&mut world, "host:media", "ann");
+        mean(&mut world, since, "bob");
+        assert_eq!(refused(&mut world, &on_parent), ("routing", Code::RoutingMismatch), "{since}");
+    }
+}
+
 #[test]
 fn what_is_not_allowed_on_a_thing_is_refused() {
     let mut world = discovered();

@@ -157,7 +157,7 @@ impl Installation for Town<'_> {
             script.told(self.works.key(seat), now, input);
         }
         self.tally.steps = self.tally.steps.saturating_add(1);
-        self.witness.told(seat, input);
+        self.witness.told(seat, input, now);
     }
 
     fn stored(&mut self, seat: usize, effects: &[Effect], about: Option<&Signal>, now: Now) {

@@ -24,12 +24,12 @@ pub enum Found<'a> {
 }
 
 /// Who meant a thing, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explicit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Explicit<'a> {
     /// When.
     pub at: Mono,
     /// Who: in a shared thread the next command may be somebody else's (RTE-08).
-    pub by: ActorId,
+    pub by: &'a ActorId,
 }
 
 /// What one thread has discovered.
@@ -40,7 +40,8 @@ pub struct ResolvedContext {
     /// Every use, of any kind: for the cache only. Never read by the routing check.
     last_accessed: BTreeMap<ResourceId, Mono>,
     /// Intent only, for the routing check. Never moved by the cache (RES-12).
-    explicitly_accessed: BTreeMap<ResourceId, Explicit>,
+    /// Each person's own: what one means takes nothing away from what another meant.
+    explicitly_accessed: BTreeMap<ResourceId, BTreeMap<ActorId, Mono>>,
     pinned: BTreeSet<ResourceId>,
     /// What was learned, used or lost since the step began.
     moved: BTreeSet<ResourceId>,
@@ -72,7 +73,7 @@ impl ResolvedContext {
     /// Somebody meant this thing: by a mention, by a single get, by a choice. The one setter of that stamp (RES-12).
     pub fn mark_explicit(&mut self, id: &ResourceId, by: &ActorId, now: Mono) {
         if self.entries.contains_key(id) {
-            self.explicitly_accessed.insert(id.clone(), Explicit { at: now, by: by.clone() });
+            self.explicitly_accessed.entry(id.clone()).or_default().insert(by.clone(), now);
         }
     }
 
@@ -147,17 +148,16 @@ impl ResolvedContext {
         self.entries.is_empty()
     }
 
-    /// Who last meant this thing, and when.
-    pub fn explicit(&self, id: &ResourceId) -> Option<&Explicit> {
-        self.explicitly_accessed.get(id)
+    /// When this person last meant this thing.
+    pub fn meant_at(&self, id: &ResourceId, by: &ActorId) -> Option<Mono> {
+        self.explicitly_accessed.get(id)?.get(by).copied()
     }
 
-    /// What was meant within the last `window_ms`, by the explicit stamp alone (RES-16, RTE-05).
-    pub fn recently_meant(&self, window_ms: u64, now: Mono) -> impl Iterator<Item = (&Resource, &Explicit)> {
-        self.explicitly_accessed
-            .iter()
-            .filter(move |(_, explicit)| now.since(explicit.at) <= window_ms)
-            .filter_map(|(id, explicit)| Some((self.entries.get(id)?, explicit)))
+    /// What each person meant within the last `window_ms`, by the explicit stamp alone (RES-16, RTE-05).
+    pub fn recently_meant(&self, window_ms: u64, now: Mono) -> impl Iterator<Item = (&Resource, Explicit<'_>)> {
+        let known = self.explicitly_accessed.iter().filter_map(|(id, by)| Some((self.entries.get(id)?, by)));
+        let each = known.flat_map(|(resource, by)| by.iter().map(move |(by, at)| (resource, Explicit { at: *at, by })));
+        each.filter(move |(_, explicit)| now.since(explicit.at) <= window_ms)
     }
 
     /// Protects an entry from eviction and age (RES-11). False where it is not known.

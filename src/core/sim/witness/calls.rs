@@ -113,17 +113,18 @@ impl Witness {
         let Some(signal) = moment.signal.filter(|_| moment.is_driven_by_a_model()) else { return };
         let Some(outer) = call.target.as_ref().filter(|target| target.is_place()) else { return };
         let seat = self.look(moment.seat);
-        let since = seat.named.get(outer).map(|(_, at)| *at);
+        let key = (outer.clone(), signal.actor.id.clone());
+        let since = seat.named.get(&key).max(seat.picked.get(&key)).copied();
         let earliest = moment.now.mono.0.saturating_sub(moment.env.limits.recently_ms);
-        let inner = seat.named.iter().find(|(id, (by, at))| {
-            let lives_in = seat.seen.get(*id).is_some_and(|inner| inner.chain.contains(outer));
+        let inner = seat.named.iter().find(|((id, by), at)| {
+            let lives_in = seat.seen.get(id).is_some_and(|inner| inner.chain.contains(outer));
             id.is_place()
                 && lives_in
                 && *by == signal.actor.id
-                && *at > earliest
-                && since.is_none_or(|since| since < *at)
+                && **at > earliest
+                && since.is_none_or(|since| since < **at)
         });
-        if let Some(inner) = inner.map(|(id, _)| id.clone()) {
+        if let Some(inner) = inner.map(|((id, _), _)| id.clone()) {
             self.must_not(12, "routing", tally, || format!("`{}` runs in {outer}, and {inner} was named", call.name()));
         }
     }
@@ -132,19 +133,18 @@ impl Witness {
     fn note(&mut self, moment: &Moment<'_>, call: &ToolCall) {
         let step = self.steps;
         let routed = moment.state.request.as_ref().is_some_and(Request::is_driven_by_a_route);
-        let by = moment.signal.filter(|_| routed).map(|signal| signal.actor.id.clone());
+        let for_whom = moment.signal.filter(|_| routed).map(|signal| signal.actor.id.clone());
+        // A plan that is carried out is meant by who asked for it.
+        let carried = moment.carried().and_then(|plan| moment.files.rows.get(plan));
+        let requester = carried.map(|filed| filed.frozen.plan().requester.id.clone());
         let seat = self.seat(moment.seat);
-        seat.sent.insert(call.id.clone(), Sent { call: call.clone(), step });
+        seat.sent.insert(call.id.clone(), Sent { call: call.clone(), step, for_whom: for_whom.clone() });
         let Some(target) = &call.target else { return };
-        match by {
-            Some(by) => {
-                seat.named.insert(target.clone(), (by, moment.now.mono.0));
-            }
-            // Meant in some other way, as by a plan: nothing that was named before counts against it any more.
-            None if !moment.is_driven_by_a_model() => {
-                seat.named.entry(target.clone()).and_modify(|(_, at)| *at = moment.now.mono.0);
-            }
-            None => {}
+        if let Some(by) = for_whom {
+            seat.named.insert((target.clone(), by), moment.now.mono.0);
+        }
+        if let Some(by) = requester {
+            seat.picked.insert((target.clone(), by), moment.now.mono.0);
         }
     }
 }

@@ -70,6 +70,8 @@ struct Sent {
     call: ToolCall,
     /// At which step.
     step: u64,
+    /// Whoever it was made for, where a route made it.
+    for_whom: Option<ActorId>,
 }
 
 /// What the witness knows of one thread.
@@ -77,8 +79,10 @@ struct Sent {
 struct Seat {
     /// What it was told to be there, with what was found on it.
     seen: BTreeMap<ResourceId, Resource>,
-    /// What somebody named and had looked at, and when by the stopwatch.
-    named: BTreeMap<ResourceId, (ActorId, u64)>,
+    /// What each person named and had looked at, and when by the stopwatch.
+    named: BTreeMap<(ResourceId, ActorId), u64>,
+    /// What a route looked up for each person, and when: they may have meant it.
+    picked: BTreeMap<(ResourceId, ActorId), u64>,
     /// Calls that left and were not answered.
     sent: BTreeMap<CallId, Sent>,
     /// The last one that was answered, with its answer.
@@ -135,7 +139,7 @@ impl Witness {
     }
 
     /// A thread is about to be told this.
-    pub(super) fn told(&mut self, at: usize, input: &Input) {
+    pub(super) fn told(&mut self, at: usize, input: &Input, now: Now) {
         self.steps = self.steps.saturating_add(1);
         let Self { seats: [main, other], resets, .. } = self;
         let thread = if at == 0 { main } else { other };
@@ -145,6 +149,10 @@ impl Witness {
                 let Some(sent) = thread.sent.remove(call) else { return };
                 if envelope.ok {
                     if sent.call.kind == ToolKind::Resolve {
+                        let found = envelope.resources().into_iter().map(|one| one.id);
+                        let picked = found.zip(std::iter::repeat_with(|| sent.for_whom.clone()));
+                        let picked = picked.filter_map(|(id, by)| Some(((id, by?), now.mono.0)));
+                        thread.picked.extend(picked);
                         thread.seen.extend(envelope.resources().into_iter().map(|one| (one.id.clone(), one)));
                     }
                     thread.read.push((sent.call.name(), sent.call.target.clone()));

@@ -65,7 +65,7 @@ impl Witness {
                 self.verified(moment, plan, outcome);
                 if outcome == Outcome::Absent {
                     // What is gone is meant by nobody any more.
-                    self.seat(moment.seat).named.remove(&plan.target);
+                    self.seat(moment.seat).named.retain(|(id, _), _| *id != plan.target);
                 }
             }
             PlanState::Pending
