@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::approval::{Filed, Move, Plan, PlanId, PlanState, Risk, Vote, may_become};
 use crate::gate::{ToolCall, Warrant};
 use crate::port::{Claim, Outgoing};
-use crate::signal::{Actor, ActorKind};
+use crate::signal::{Actor, ActorKind, SignalId};
 use crate::sim::Files;
 use crate::testkit::People;
 use crate::thread::{State, ThreadState};
@@ -58,6 +58,8 @@ pub(super) struct Execution<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     lines: BTreeMap<PlanId, Line>,
+    /// The messages of each thread since its process began, by their signal and number.
+    posted: [BTreeSet<(SignalId, u32)>; 2],
     /// The first thing that did not hold.
     pub(super) problem: Option<String>,
 }
@@ -227,6 +229,17 @@ impl Ledger {
             == (&plan.tool, &plan.action, Some(&plan.target), &plan.args);
         let sealed = (&*warrant.bytes, &warrant.digest) == (row.frozen.bytes(), row.frozen.digest());
         self.demand(same && sealed, || format!("executed is another call than {row:?}: {call:?}"));
+    }
+
+    /// A message has a number of its own: with that of another one it would be taken for it, and not be sent.
+    pub(super) fn posted(&mut self, seat: usize, n: u32, message: &Outgoing) {
+        let is_new = self.posted.get_mut(seat).is_some_and(|posted| posted.insert((message.answers.clone(), n)));
+        self.demand(is_new, || format!("the message {n} of {} was posted twice", message.answers));
+    }
+
+    /// A thread's memory is gone; another attempt has numbers of its own.
+    pub(super) fn forgot(&mut self, seat: usize) {
+        self.posted.get_mut(seat).map(BTreeSet::clear);
     }
 
     /// A change is claimed only where the store says that it was verified just so.

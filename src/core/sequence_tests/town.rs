@@ -95,7 +95,7 @@ impl<'a> Town<'a> {
         self.ledger.moved(moved, &moment, self.tally);
     }
 
-    fn record(&mut self, effects: &[Effect]) {
+    fn record(&mut self, seat: usize, effects: &[Effect]) {
         let (files, wall) = (&self.works.files, self.works.wall);
         self.book.stored(effects, (files, &self.people, wall), &mut self.ledger, self.tally);
         cards::shown(effects, files, &mut self.ledger, self.tally);
@@ -104,12 +104,15 @@ impl<'a> Town<'a> {
         }
         for effect in effects {
             match effect {
-                Effect::File(filed) => {
+                Effect::File(plan) => {
                     self.tally.one("pending");
-                    self.ledger.filed(filed);
+                    self.ledger.filed(plan);
                 }
                 Effect::Move(moved) => self.moved(moved, true),
-                Effect::Post { message, .. } => self.ledger.said(message.get(), &self.works.files, self.tally),
+                Effect::Post { n, message } => {
+                    self.ledger.posted(seat, *n, message.get());
+                    self.ledger.said(message.get(), &self.works.files, self.tally);
+                }
                 Effect::Call(_)
                 | Effect::Think(_)
                 | Effect::Progress(_)
@@ -150,7 +153,7 @@ impl Installation for Town<'_> {
     }
 
     fn stored(&mut self, seat: usize, effects: &[Effect], _: Option<&Signal>, _: Now) {
-        self.record(effects);
+        self.record(seat, effects);
         let works = &self.works;
         self.ledger.thread(&works.look(seat).state, &works.files, |row| works.is_of(row, seat));
         self.ledger.compare(&works.files);
@@ -182,6 +185,10 @@ impl Installation for Town<'_> {
 
     fn ended(&mut self) {
         self.tally.one("crashes");
+    }
+
+    fn forgot(&mut self, seat: usize) {
+        self.ledger.forgot(seat);
     }
 }
 

@@ -27,8 +27,12 @@ pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
         return;
     }
     turn.state.turn = turn.state.turn.saturating_add(1);
-    let mut request = Request::new(signal, turn.state.turn);
-    request.again = again;
+    go_through(turn, Request { again, ..Request::new(signal, turn.state.turn) });
+}
+
+/// A request is gone through from its beginning. What it has called and said before, where a step of it was not stored,
+/// keeps its numbers.
+pub(super) fn go_through(turn: &mut Turn<'_>, request: Request) {
     let Some(mut request) = without_words(turn, request) else { return };
     if !turn.env.rights.may(&request.signal.asker(), &Right::Talk) {
         return match link::code_of_nobody(turn, &request.signal) {

@@ -8,7 +8,7 @@ use crate::gate::Refusal;
 use crate::port::{Claim, Mark};
 use crate::signal::Signal;
 
-use super::perceive::perceive;
+use super::perceive::go_through;
 use super::request::Request;
 use super::state::{AuditAbout, Turn};
 use super::{OpenWrite, carry, draft, grants, say};
@@ -29,7 +29,7 @@ pub(crate) fn on_lost(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) {
     let mut request = begun_again(turn, signal, filed);
     turn.count("plans_lost_total", &[]);
     if is_heard_again {
-        return perceive(turn, request.signal, request.again);
+        return go_through(turn, request);
     }
     let message = "somebody else was faster".to_owned();
     let refusal = Refusal { gate: "decision", code: Code::FsmBlocked, message, details: Details::default() };
@@ -57,7 +57,7 @@ pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
     turn.count("ledger_overtaken_total", &[]);
     open_what_is_open(turn);
     if request.signal.actor.is_ourselves() {
-        return perceive(turn, request.signal, request.again);
+        return go_through(turn, request);
     }
     if let Some(filed) = draft::under_way(turn, &request) {
         return carry::resume(turn, request, &filed);
@@ -78,10 +78,13 @@ fn begun_again(turn: &mut Turn<'_>, signal: Signal, filed: &Filed) -> Request {
 }
 
 fn begun_anew(turn: &mut Turn<'_>, signal: Signal) -> Request {
-    let before = turn.state.request.take().filter(|request| request.signal.id == signal.id);
+    let at_work = turn.state.request.take().filter(|request| request.signal.id == signal.id);
+    let ended = turn.state.ended.as_ref().filter(|ended| ended.signal == signal.id);
+    // What it has called and said already keeps its numbers, also where it had come to its end.
+    let numbers = at_work.map(|before| (before.again, before.next_call, before.next_post));
+    let numbers = numbers.or(ended.map(|ended| (ended.again, ended.next_call, ended.next_post)));
     let fresh = Request::new(signal, turn.state.turn);
-    let Some(Request { again, next_call, next_post, .. }) = before else { return fresh };
-    // What it has called and said already keeps its numbers.
+    let Some((again, next_call, next_post)) = numbers else { return fresh };
     Request { again, next_call, next_post, ..fresh }
 }
 

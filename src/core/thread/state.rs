@@ -5,7 +5,7 @@ use crate::effect::{Audit, Count, Effect, Ending};
 use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
 use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing, Visibility};
-use crate::signal::{Now, QuestionId, Signal};
+use crate::signal::{Now, QuestionId, Signal, SignalId};
 use crate::usage::{Origin, Spent};
 
 use super::link::WrongCodes;
@@ -33,6 +33,15 @@ pub(crate) struct Question {
     pub choices: Vec<(String, Resume)>,
 }
 
+/// What is left of a request: from where on its calls and messages have numbers that nothing else of it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub signal: SignalId,
+    pub again: bool,
+    pub next_call: u32,
+    pub next_post: u32,
+}
+
 /// Everything a thread knows. Private inside: the gates read it through `Ctx`, and only a step changes it.
 #[derive(Debug, Default)]
 pub struct ThreadState {
@@ -47,6 +56,8 @@ pub struct ThreadState {
     pub(crate) turn: u64,
     pub(crate) request: Option<Request>,
     pub(crate) question: Option<Question>,
+    /// The numbers of the request that ended last: where the step that ended it is not stored, it goes on with them.
+    pub(crate) ended: Option<Ended>,
     /// The judgements of the last request, for `why`.
     pub(crate) last_judged: Vec<Judged>,
     /// What the calls of the last answer came back with, for `sources`.
@@ -245,6 +256,8 @@ impl<'a> Turn<'a> {
     pub(crate) fn finish(&mut self, mut request: Request, ending: Ending) {
         talk::keep(self, &request);
         self.give_up_what_waits(&mut request);
+        let Request { again, next_call, next_post, .. } = request;
+        self.state.ended = Some(Ended { signal: request.signal.id.clone(), again, next_call, next_post });
         if !request.judged.is_empty() {
             self.state.last_judged = request.judged;
         }

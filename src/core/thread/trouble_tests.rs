@@ -155,3 +155,20 @@ fn what_a_program_says_that_did_not_work_is_explained_below_it() {
     world.answers("lab_read.run", serde_json::json!({ "exit_code": 0, "errors": "was: connection refused, now fine" }));
     assert!(!world.say("run uptime").said.contains("Why"));
 }
+
+/// What explains a failure is explained by nobody: it would go round and round.
+#[test]
+fn a_failure_on_the_way_to_an_explanation_begins_no_other_one() {
+    let mut world = world();
+    world.minds.smart = Some("big".to_owned());
+    fails(&mut world, "lab_read.load", Code::ExecutionFailed, "flux capacitor 88 misaligned");
+    fails(&mut world, "lab_find.service", Code::ExecutionFailed, "another thing that nobody knows");
+    let find = crate::mind::RawCall { name: "lab_find__service".to_owned(), arguments: "{}".to_owned() };
+    let looks = || Thought { calls: vec![find.clone()], ..Thought::default() };
+    world.thoughts = (0..9).map(|_| looks()).collect();
+    let told = world.say("load");
+    let first = told.asks.first().and_then(|ask| ask.situation.exchanges.first()).map(|one| one.call.clone());
+    let of_the_same = told.asks.iter().all(|ask| ask.situation.exchanges.first().map(|one| one.call.clone()) == first);
+    assert!(of_the_same && told.asks.len() < 9, "{} questions", told.asks.len());
+    assert_eq!(told.said.matches("flux capacitor 88 misaligned").count(), 1, "{}", told.said);
+}
