@@ -69,6 +69,19 @@ fn what_the_server_has_is_listed_and_what_is_missing_is_named() {
     "#);
 }
 
+/// A key of somebody's in the environment is no wish to have its server asked.
+#[test]
+fn where_nothing_is_configured_no_server_is_asked() {
+    let home = Home::new();
+    let fake = Fake::with(has(&["small"]), Vec::new());
+    let done = finish(home.bot().arg("models").env("COUNTERSIGN_MODEL__API_KEY", KEY), b"");
+    insta::assert_snapshot!(shown(&fake, &home, &done), @r"
+    countersign: no model is configured: name its server as `model.base_url` and a model as `model.smart`
+    exit status: 1
+    ");
+    assert!(fake.asked().is_empty());
+}
+
 #[test]
 fn a_server_that_does_not_list_is_told_with_what_to_do() {
     let fake = Fake::with(Ways { key: Some(KEY.to_owned()), ..has(&["big"]) }, Vec::new());
