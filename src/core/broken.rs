@@ -43,6 +43,8 @@ pub(crate) enum Break {
     Record,
     /// What is unknown is a read.
     UnknownIsRead,
+    /// Everybody may be told of everything.
+    Sight,
     /// Nothing is routed without a model.
     Routes,
 }

@@ -21,6 +21,9 @@ const QUESTION: &str = "why do my customers complain";
 /// The key that the model's server is asked with.
 const KEY: &str = "sk-planted-zebra-0123456789";
 
+/// What stands over a model's words where nothing was looked at for them.
+const UNREAD: &str = "The model says, and nothing was looked at for it:";
+
 /// A bot that asks this server.
 fn bot(home: &Home, url: &str, seconds: u32) -> Bot {
     bot_with(home, url, &[("COUNTERSIGN_MODEL__SECONDS", &seconds.to_string())])
@@ -143,7 +146,7 @@ fn the_bot_is_useful_with_the_model_down() {
     I do not know a set command for that, and the model did not answer: its server answers something that is no answer: expected value at line 1 column 1. Set commands, approvals and rules need no model; `help` lists them.
     I do not know a set command for that, and the model did not answer: its server answers 401: the fake was told to refuse. Set commands, approvals and rules need no model; `help` lists them.
     I do not know a set command for that, and the model did not answer: no answer within 2 s. Set commands, approvals and rules need no model; `help` lists them.
-    The model says:
+    The model says, and nothing was looked at for it:
     I cannot say.
     ");
     let done = bot.end();

@@ -1,8 +1,10 @@
 //! Gate `resolution`: a call names a thing that this thread discovered and has not lost, and the action is allowed on it
-//! (STR-*, RES-18); what its provider calls protected is not changed. Always on: there is no switch (C-23). Names that look alike are suggested and never picked (STR-11).
+//! (STR-*, RES-18); what its provider calls protected is not changed. Always on: there is no switch (C-23). Names that look
+//! alike are suggested, to who may see them, and never picked (STR-11).
 
 use crate::envelope::{Code, Details, Suggestion};
 use crate::resource::{PROTECTED, ResourceId};
+use crate::thread::Sight;
 use crate::tool::ToolKind;
 use crate::usage::Origin;
 
@@ -71,9 +73,11 @@ fn alike(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Vec<Suggestion> {
         return Vec::new();
     };
     let similarity = ctx.env.similarity;
+    let sight = Sight::new(ctx.env.rights, ctx.principal(), ctx.resolved);
     let mut near: Vec<(u16, Suggestion)> = ctx
         .resolved
         .iter()
+        .filter(|known| sight.sees(known))
         .map(|known| {
             let alike = similarity.alike(wanted.uid(), &known.name).max(similarity.alike(wanted.uid(), known.id.uid()));
             (alike, Suggestion { name: known.name.clone(), id: known.id.to_string() })

@@ -2,6 +2,7 @@
 
 use crate::approval::PlanId;
 use crate::envelope::{Code, Details, Failure};
+use crate::signal::ActorId;
 
 /// What one gate says. A third outcome beside these two, "somebody must countersign", is a refusal with the code
 /// `APPROVAL_REQUIRED`: nothing runs on it.
@@ -66,6 +67,8 @@ pub struct Judged {
     pub what: String,
     /// On which target, as claimed, escaped and cut.
     pub target: Option<String>,
+    /// Whom the call was to be made for.
+    pub asked_by: ActorId,
     /// The reason given.
     pub because: String,
     /// In order.

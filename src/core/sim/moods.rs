@@ -21,6 +21,8 @@ pub(super) enum Lost {
     Changing,
     /// To have this call made: `tool.action`.
     Call(String),
+    /// To have anything read of this thing, and so to be told of it.
+    Sight(ResourceId),
 }
 
 impl Lost {
@@ -30,7 +32,8 @@ impl Lost {
             (Self::Everything, _) | (Self::Deciding, Right::Decide { .. }) => true,
             (Self::Changing, Right::Request { kind, .. }) => *kind == ToolKind::Write,
             (Self::Call(call), Right::Request { tool, .. }) => tool.as_ref() == Some(call),
-            (Self::Deciding | Self::Changing | Self::Call(_), _) => false,
+            (Self::Sight(of), Right::Request { kind, on, .. }) => *kind != ToolKind::Write && on.as_ref() == Some(of),
+            (Self::Deciding | Self::Changing | Self::Call(_) | Self::Sight(_), _) => false,
         }
     }
 }

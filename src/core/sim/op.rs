@@ -323,7 +323,8 @@ fn bar(town: &mut Town<'_>, people: &[ActorId]) {
     town.rights.barred.extend(who.map(|who| (who, Lost::Everything)));
 }
 
-/// Somebody loses a part of their rights: to decide, to change anything, or to have one call made.
+/// Somebody loses a part of their rights: to decide, to change anything, to have one call made, or to see a
+/// thing.
 fn keep_from(town: &mut Town<'_>, people: &[ActorId]) {
     let calls = town
         .env()
@@ -332,7 +333,9 @@ fn keep_from(town: &mut Town<'_>, people: &[ActorId]) {
         .flat_map(|tool| tool.actions.keys().map(move |action| format!("{}.{action}", tool.name)));
     let calls: Vec<String> = calls.collect();
     let Some(call) = town.works.dice.any(&calls).cloned() else { return };
-    let lost = [Lost::Deciding, Lost::Changing, Lost::Call(call)];
+    let thing = town.works.dice.any(&town.fleet.ids()).cloned();
+    let lost = [Lost::Deciding, Lost::Changing, Lost::Call(call)].into_iter().chain(thing.map(Lost::Sight));
+    let lost: Vec<Lost> = lost.collect();
     let (who, lost) = (town.works.dice.any(people).cloned(), town.works.dice.any(&lost).cloned());
     town.rights.barred.extend(who.zip(lost));
 }

@@ -54,7 +54,7 @@ const BITES_WITHIN: u64 = 100_000;
 
 /// What is broken, and the invariant that is then seen not to hold. The gate `workflow` alone is not among them: where it is
 /// open, the workflow itself still begins no second write.
-const BITES: [(u8, Break); 20] = [
+const BITES: [(u8, Break); 21] = [
     (1, Break::Open("resolution")),
     (2, Break::Open("secrets")),
     (2, Break::Open("egress")),
@@ -70,6 +70,7 @@ const BITES: [(u8, Break); 20] = [
     (7, Break::CompareAndSet),
     (8, Break::Open("actor")),
     (8, Break::Open("vault")),
+    (8, Break::Sight),
     (9, Break::Record),
     (10, Break::Routes),
     (11, Break::Verify),

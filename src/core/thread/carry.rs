@@ -18,7 +18,7 @@ use crate::usage::Origin;
 use super::drift::drift;
 use super::outputs::Outputs;
 use super::request::{Driver, Request};
-use super::run::{Proposed, learn, propose, register, source_of};
+use super::run::{Proposed, found_by, learn, propose, source_of};
 use super::state::Turn;
 use super::{OpenWrite, say};
 
@@ -257,7 +257,7 @@ fn on_look(turn: &mut Turn<'_>, request: Request, call: Option<&ToolCall>, envel
         return not_carried_out(turn, request, &refusal(failure.code, failure.message.clone()));
     }
     let plan = filed.frozen.plan();
-    let found = register(turn, call, envelope);
+    let found = found_by(call, envelope);
     let Some(target) = found.iter().find(|resource| resource.id == plan.target) else {
         let message = format!("`{}` is not there any more, or is another one now", plan.target_name);
         return not_carried_out(turn, request, &refusal(Code::Drifted, message));

@@ -19,7 +19,7 @@ use crate::usage::Origin;
 
 use super::decision::was_decided_by;
 use super::request::{Driver, Request};
-use super::run::{Proposed, propose, register};
+use super::run::{Proposed, found_by, propose};
 use super::state::{AuditAbout, Turn};
 use super::{Entity, grants, say, trouble};
 
@@ -147,7 +147,7 @@ pub(super) fn on_answer(
     match draft.stage {
         Stage::Preview => freeze(turn, request, &draft, &envelope.data),
         Stage::Look => {
-            let found = register(turn, call, envelope);
+            let found = found_by(call, envelope);
             let is_there = found.iter().any(|one| Some(one.id.as_str()) == draft.proposal.target.as_deref());
             if is_there {
                 return preview(turn, request, draft);

@@ -48,6 +48,7 @@ pub(crate) use perceive::{interrupted, perceive};
 pub(crate) use plans::{on_filed, on_held, on_lost, on_overtaken};
 pub(crate) use request::Request;
 pub(crate) use run::{on_answer, on_deadline};
+pub(crate) use sight::Sight;
 pub(crate) use spend::on_used;
 pub(crate) use state::Turn;
 pub(crate) use stop::{on_aside, on_halt};

@@ -1,10 +1,12 @@
 //! What the calls of the last answer came back with, as raw as it may be shown: for `sources`. Masked and cut when it comes
 //! in, bounded, in memory only; it bears out nothing and verifies nothing.
 
+use serde_json::Value;
+
 use crate::answer;
 use crate::envelope::Envelope;
 use crate::gate::ToolCall;
-use crate::resource::{Resource, ResourceId};
+use crate::resource::ResourceId;
 use crate::secrets::Mask;
 use crate::tool::ToolKind;
 
@@ -22,8 +24,8 @@ pub(crate) struct Output {
     pub target: Option<ResourceId>,
     /// What that was labelled with then.
     pub labels: Vec<String>,
-    /// What it found, where it is a discovery.
-    pub found: Vec<Resource>,
+    /// What it found or named, where it is a discovery, with what that was labelled with.
+    pub named: Vec<(ResourceId, Vec<String>)>,
     /// When the tool looked, in milliseconds since the Unix epoch.
     pub observed_at: i64,
     /// Whether it worked.
@@ -40,7 +42,7 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// A call came back; its target is labelled with this.
+    /// A call came back; its target is labelled with this. Of a discovery, only what whoever asked may see.
     pub(super) fn keep(&mut self, call: &ToolCall, envelope: &Envelope, labels: Vec<String>, mask: &Mask) {
         if self.kept.len() == OUTPUTS_MAX {
             self.kept.remove(0);
@@ -49,8 +51,8 @@ impl Outputs {
         let text = answer::raw(envelope, mask);
         let by = LookedBy { kind: call.kind, call: call.name() };
         let (target, observed_at, ok) = (call.target.clone(), envelope.meta.observed_at, envelope.ok);
-        let found = if call.kind == ToolKind::Resolve { envelope.resources() } else { Vec::new() };
-        self.kept.push(Output { by, target, labels, found, observed_at, ok, text });
+        let named = if call.kind == ToolKind::Resolve { named(envelope) } else { Vec::new() };
+        self.kept.push(Output { by, target, labels, named, observed_at, ok, text });
     }
 
     /// What was read of a thing before it was written is not how it is (KNO-13).
@@ -72,6 +74,14 @@ impl Outputs {
     pub(super) const fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
+}
+
+fn named(envelope: &Envelope) -> Vec<(ResourceId, Vec<String>)> {
+    let found =
+        envelope.resources().into_iter().map(|found| (found.labels(), found.id)).map(|(labels, id)| (id, labels));
+    let nearest = envelope.data.get("nearest").and_then(Value::as_array).into_iter().flatten();
+    let nearest = nearest.filter_map(|near| Some((near.get("id")?.as_str()?.parse().ok()?, Vec::new())));
+    found.chain(nearest).collect()
 }
 
 #[cfg(test)]

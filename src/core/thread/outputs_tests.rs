@@ -49,8 +49,8 @@ fn who_may_not_ask_for_it_does_not_see_it() {
     world.say("status of nginx");
     let told = world.hear(signal("t", "tom", "sources"));
     insta::assert_snapshot!(told.said, @r"
-    lab_find.service at 1970-01-01 00:00:00 UTC: not shown, because you may not ask for it.
-    lab_read.status of service:web-1:nginx at 1970-01-01 00:00:00 UTC: not shown, because you may not ask for it.
+    A call is not shown, because you may not ask for it.
+    A call is not shown, because you may not ask for it.
     ");
 }
 

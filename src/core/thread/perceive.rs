@@ -184,7 +184,7 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
 /// A mention of a known thing in the author's own message is intent (PRE-12); nothing else in a message is.
 fn mark_meant(turn: &mut Turn<'_>, request: &Request, text: &str) {
     for mention in mentions(text, &turn.state.resolved) {
-        if let Mention::Meant(id) = mention {
+        if let Mention::Meant(id, _) = mention {
             turn.state.resolved.mark_explicit(&id, &request.signal.actor.id, turn.now.mono);
             turn.state.resolved.touch(&id, turn.now.mono);
         }

@@ -25,8 +25,8 @@ const AFTER: [char; 6] = ['?', '!', ',', '.', ';', ':'];
 /// What a message names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mention {
-    /// Written as `@@name`, and known. Its author meant it: it counts as explicit access (PRE-12).
-    Meant(ResourceId),
+    /// Written as `@@name`, with the word, and known. Its author meant it: it counts as explicit access (PRE-12).
+    Meant(ResourceId, String),
     /// Written as `@@name`, and the name is shared by several.
     Ambiguous(String, Vec<ResourceId>),
     /// Written as `@@name`, and nothing in this thread is called so (PRE-11).
@@ -53,22 +53,21 @@ pub fn mentions(message: &str, resolved: &ResolvedContext) -> Vec<Mention> {
 }
 
 /// The same, without what whoever asks may not see: to them it is as if nothing were called so (PRE-01).
-pub(super) fn seen(found: Vec<Mention>, resolved: &ResolvedContext, sight: &Sight<'_>) -> Vec<Mention> {
+pub(super) fn seen(found: Vec<Mention>, sight: &Sight<'_>) -> Vec<Mention> {
     let is_seen = |id: &ResourceId| sight.sees_known(id);
-    let name = |id: &ResourceId| resolved.peek(id).map(|resource| resource.name.clone()).unwrap_or_default();
     let of_several = |called: String, mut ids: Vec<ResourceId>| {
         ids.retain(is_seen);
         match (ids.pop(), ids.is_empty()) {
             (None, _) => Mention::Unknown(called),
-            (Some(only), true) => Mention::Meant(only),
+            (Some(only), true) => Mention::Meant(only, called),
             (Some(last), false) => Mention::Ambiguous(called, [ids, vec![last]].concat()),
         }
     };
     let one = |mention| match mention {
-        Mention::Meant(id) if !is_seen(&id) => Some(Mention::Unknown(name(&id))),
+        Mention::Meant(id, called) if !is_seen(&id) => Some(Mention::Unknown(called)),
         Mention::Fuzzy(id) if !is_seen(&id) => None,
         Mention::Ambiguous(called, ids) => Some(of_several(called, ids)),
-        Mention::Meant(_) | Mention::Fuzzy(_) | Mention::Unknown(_) => Some(mention),
+        Mention::Meant(..) | Mention::Fuzzy(_) | Mention::Unknown(_) => Some(mention),
     };
     found.into_iter().filter_map(one).collect()
 }
@@ -83,7 +82,7 @@ pub(super) fn written(name: &str) -> Option<String> {
 
 fn marked(name: &str, resolved: &ResolvedContext) -> Mention {
     match resolved.find(name) {
-        Found::One(resource) => Mention::Meant(resource.id.clone()),
+        Found::One(resource) => Mention::Meant(resource.id.clone(), name.to_owned()),
         Found::Several(several) => Mention::Ambiguous(name.to_owned(), several.iter().map(|r| r.id.clone()).collect()),
         Found::Nothing => Mention::Unknown(name.to_owned()),
     }
@@ -118,7 +117,7 @@ pub fn brief(
     let mut brief = String::new();
     for mention in mentions {
         let part = match mention {
-            Mention::Meant(id) | Mention::Fuzzy(id) => match resolved.peek(id) {
+            Mention::Meant(id, _) | Mention::Fuzzy(id) => match resolved.peek(id) {
                 Some(resource) => {
                     about(resource, knowledge.about(&resource.id).filter(|fact| may_tell(resource, fact)))
                 }
@@ -207,7 +206,7 @@ mod tests {
     fn marked_mentions_mean_what_they_say() {
         let found = mentions("is @@homepage-docker up, and @@nginx, and @@nowhere? ask @ann", &context());
         assert!(
-            matches!(found.as_slice(), [Mention::Meant(_), Mention::Ambiguous(_, two), Mention::Unknown(n)] if two.len() == 2 && n == "nowhere"),
+            matches!(found.as_slice(), [Mention::Meant(..), Mention::Ambiguous(_, two), Mention::Unknown(n)] if two.len() == 2 && n == "nowhere"),
             "{found:?}"
         );
     }

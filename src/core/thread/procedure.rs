@@ -118,6 +118,11 @@ impl Procedure {
         }
     }
 
+    /// Whether it is about a thing that was spoken of or picked.
+    pub(crate) const fn is_about_known(&self) -> bool {
+        matches!(self.wanted, Wanted::Known(_))
+    }
+
     /// What it is about, in words.
     pub(crate) fn wanted_name(&self) -> &str {
         match &self.wanted {

@@ -1,6 +1,8 @@
 //! The loop of one request: propose, judge, call, take the answer, go on. A procedure drives it here and a model in
 //! `agent/`; every proposal, whoever makes it, goes through `propose`.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::answer;
@@ -16,6 +18,7 @@ use crate::usage::Origin;
 
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
 use super::request::{Driver, Request};
+use super::sight::Sight;
 use super::state::{AuditAbout, Resume, Turn};
 use super::{Budget, Category, Entity, Fact, agent, carry, draft, say, trouble};
 
@@ -121,13 +124,19 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     };
     let ok = if envelope.ok { "true" } else { "false" };
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
+    register(turn, &call, envelope);
+    let seen = as_seen(turn, &request, &call, envelope);
     if call.kind != ToolKind::Write {
         let labels = call.target.as_ref().map(|target| turn.state.resolved.labels(target)).unwrap_or_default();
-        request.outputs.keep(&call, envelope, labels, turn.env.mask);
+        request.outputs.keep(&call, &seen, labels, turn.env.mask);
     }
     match request.driver.take() {
-        Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), envelope),
-        Some(Driver::Agent(agent)) => agent::on_answer(turn, request, *agent, &call, envelope),
+        // What somebody was shown by its name already is theirs to be told about, and a gate judges what they may do with it.
+        Some(Driver::Procedure(procedure)) if procedure.is_about_known() => {
+            on_result(turn, request, procedure, Some(&call), envelope);
+        }
+        Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), &seen),
+        Some(Driver::Agent(agent)) => agent::on_answer(turn, request, *agent, &call, &seen),
         Some(Driver::Draft(draft)) => draft::on_answer(turn, request, draft, Some(&call), envelope),
         Some(Driver::Carrying(carrying)) => carry::on_answer(turn, request, &carrying, Some(&call), envelope),
         None => turn.state.request = Some(request),
@@ -157,7 +166,7 @@ fn on_result(
     if let Some(failure) = &envelope.error {
         return trouble::tell(turn, request, call, failure);
     }
-    let found = register(turn, call, envelope);
+    let found = found_by(call, envelope);
     if let Some(call) = call {
         on_success(turn, &mut request, call, envelope, &found);
     }
@@ -183,16 +192,30 @@ pub(super) fn on_failure(
 }
 
 /// Takes what a discovery found into the context. Only discoveries add to it (RES-02); a record that is not sound is left
-/// out.
-pub(super) fn register(turn: &mut Turn<'_>, call: Option<&ToolCall>, envelope: &Envelope) -> Vec<Resource> {
-    if call.is_none_or(|call| call.kind != ToolKind::Resolve) {
-        return Vec::new();
+/// out. All of it, whoever asked: how a thing is labelled now restricts everybody, and what was learnt of it while it was
+/// labelled otherwise is told to nobody any more.
+fn register(turn: &mut Turn<'_>, call: &ToolCall, envelope: &Envelope) {
+    for resource in found_by(Some(call), envelope) {
+        if turn.state.resolved.peek(&resource.id).is_some_and(|known| known.attrs != resource.attrs) {
+            turn.state.knowledge.forget(&resource.id);
+        }
+        turn.state.resolved.register(resource, turn.now.mono);
     }
-    let found = envelope.resources();
-    for resource in &found {
-        turn.state.resolved.register(resource.clone(), turn.now.mono);
+}
+
+/// What a discovery found.
+pub(super) fn found_by(call: Option<&ToolCall>, envelope: &Envelope) -> Vec<Resource> {
+    let is_discovery = call.is_some_and(|call| call.kind == ToolKind::Resolve);
+    if is_discovery { envelope.resources() } else { Vec::new() }
+}
+
+/// An answer as whoever asked may be told of it: of a discovery, the things that they may see (PRE-01).
+fn as_seen<'a>(turn: &Turn<'_>, request: &Request, call: &ToolCall, envelope: &'a Envelope) -> Cow<'a, Envelope> {
+    if call.kind == ToolKind::Resolve {
+        Cow::Owned(Sight::of(turn, request.signal.asker()).of_discovery(envelope))
+    } else {
+        Cow::Borrowed(envelope)
     }
-    found
 }
 
 pub(super) fn on_success(

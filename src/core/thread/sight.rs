@@ -6,12 +6,18 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value};
+
+use crate::envelope::Envelope;
 use crate::port::{Asker, Right, Rights};
 use crate::resource::{Resource, ResourceId};
 use crate::tool::ToolKind;
 
 use super::state::Turn;
 use super::{Fact, ResolvedContext};
+
+/// What a discovery's answer may hold: what was found, and the names that might have been meant.
+const LISTS: [&str; 2] = ["resources", "nearest"];
 
 /// A call that looked, as the policies are asked about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +32,7 @@ pub(crate) struct LookedBy {
 type Asked = (Option<LookedBy>, Option<ResourceId>, Vec<String>);
 
 /// What one person may be told, in one step.
-pub(super) struct Sight<'a> {
+pub(crate) struct Sight<'a> {
     rights: &'a dyn Rights,
     whose: Asker<'a>,
     known: &'a ResolvedContext,
@@ -34,7 +40,7 @@ pub(super) struct Sight<'a> {
 }
 
 impl<'a> Sight<'a> {
-    pub(super) fn new(rights: &'a dyn Rights, whose: Asker<'a>, known: &'a ResolvedContext) -> Self {
+    pub(crate) fn new(rights: &'a dyn Rights, whose: Asker<'a>, known: &'a ResolvedContext) -> Self {
         Self { rights, whose, known, judged: RefCell::default() }
     }
 
@@ -49,7 +55,7 @@ impl<'a> Sight<'a> {
     }
 
     /// Whether they may be told of a thing: whoever may have it read.
-    pub(super) fn sees(&self, resource: &Resource) -> bool {
+    pub(crate) fn sees(&self, resource: &Resource) -> bool {
         self.may((None, Some(resource.id.clone()), resource.labels()))
     }
 
@@ -73,6 +79,30 @@ impl<'a> Sight<'a> {
         self.sees(of) && (fact.call.is_empty() || self.may((Some(by()), Some(of.id.clone()), of.labels())))
     }
 
+    /// What a discovery came back with, as far as they may be told: the things that they may see, and of the names that might
+    /// have been meant those of such things. Everything else is left out, because nobody can judge it.
+    pub(super) fn of_discovery(&self, envelope: &Envelope) -> Envelope {
+        let mut data = Map::new();
+        for (list, is_seen) in LISTS.into_iter().zip([Self::sees_record, Self::sees_name]) {
+            if let Some(Value::Array(listed)) = envelope.data.get(list) {
+                let seen = listed.iter().filter(|one| is_seen(self, one)).cloned().collect();
+                data.insert(list.to_owned(), Value::Array(seen));
+            }
+        }
+        Envelope { data: if envelope.ok { Value::Object(data) } else { Value::Null }, ..envelope.clone() }
+    }
+
+    fn sees_record(&self, record: &Value) -> bool {
+        let resource: Option<Resource> = serde_json::from_value(record.clone()).ok();
+        resource.is_some_and(|found| self.sees_what_came(None, Some(&found.id), &found.labels()))
+    }
+
+    /// A name that no discovery came back with: what its thing is labelled with is known only where the thread knows it.
+    fn sees_name(&self, named: &Value) -> bool {
+        let id = named.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+        id.is_some_and(|id| self.sees_what_came(None, Some(&id), &self.known.labels(&id)))
+    }
+
     fn may(&self, asked: Asked) -> bool {
         if let Some(judged) = self.judged.borrow().get(&asked) {
             return *judged;
@@ -80,7 +110,13 @@ impl<'a> Sight<'a> {
         let (by, on, labels) = asked.clone();
         let (kind, tool) = by.map_or((ToolKind::Read, None), |by| (by.kind, Some(by.call)));
         let may = self.rights.may(&self.whose, &Right::Request { kind, tool, on, labels });
+        #[cfg(test)]
+        let may = may || crate::step::broken::is(crate::step::broken::Break::Sight);
         self.judged.borrow_mut().insert(asked, may);
         may
     }
 }
+
+#[cfg(test)]
+#[path = "sight_tests.rs"]
+mod tests;

@@ -45,6 +45,9 @@ const A_CARD: &str = "(the bot asked people to countersign a change)";
 /// What stands for an answer that is a long list.
 const A_LIST: &str = "(a list, not kept)";
 
+/// What a turn rests on: a thing, or none where a call is on none; read by a call, or only named.
+type Thing = (Option<ResourceId>, Option<LookedBy>);
+
 /// One question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
@@ -56,7 +59,7 @@ pub(crate) struct Said {
     asked: String,
     answered: String,
     /// What it rests on: each thing that it reads, by which call, and each that it only names.
-    things: BTreeSet<(ResourceId, Option<LookedBy>)>,
+    things: BTreeSet<Thing>,
 }
 
 impl Said {
@@ -69,7 +72,7 @@ impl Said {
     }
 
     fn ids(&self) -> impl Iterator<Item = &ResourceId> {
-        self.things.iter().map(|(id, _)| id)
+        self.things.iter().filter_map(|(id, _)| id.as_ref())
     }
 
     fn chars(&self) -> usize {
@@ -83,15 +86,17 @@ pub(crate) struct Talk {
     turns: VecDeque<Said>,
     /// How many characters they are.
     chars: usize,
-    /// What the things in it are labelled with, as it was found last. A label restricts who may see a thing, also when the
-    /// thread no longer knows it.
-    labels: BTreeMap<ResourceId, Vec<String>>,
+    /// What the things in it were labelled with, each time that they came up. A label restricts who may see a thing, also when
+    /// the thread no longer knows it, or it is labelled otherwise by now.
+    labels: BTreeMap<ResourceId, BTreeSet<Vec<String>>>,
 }
 
 impl Talk {
     /// Keeps a turn; what is over the caps goes, the oldest first.
     fn keep(&mut self, said: Said, labels: impl Iterator<Item = (ResourceId, Vec<String>)>) {
-        self.labels.extend(labels);
+        for (id, labels) in labels {
+            self.labels.entry(id).or_default().insert(labels);
+        }
         self.chars = self.chars.saturating_add(said.chars());
         self.turns.push_back(said);
         let mut is_over = false;
@@ -124,9 +129,12 @@ impl Talk {
 
     /// Whether somebody may be told everything that a turn rests on.
     pub(super) fn may_tell(&self, said: &Said, sight: &Sight<'_>) -> bool {
-        said.things.iter().all(|(id, by)| {
-            let then = self.labels.get(id).map(Vec::as_slice).unwrap_or_default();
-            sight.sees_what_came(by.as_ref(), Some(id), then)
+        said.things.iter().all(|(on, by)| {
+            let may = |then: &[String]| sight.sees_what_came(by.as_ref(), on.as_ref(), then);
+            match on.as_ref().and_then(|on| self.labels.get(on)) {
+                Some(labels) => labels.iter().all(|then| may(then)),
+                None => may(&[]),
+            }
         })
     }
 }
@@ -150,7 +158,7 @@ pub(super) fn keep(turn: &mut Turn<'_>, request: &Request) {
     let asked = told_line(mask, &words, ASKED_CHARS_MAX);
     let mut answered = told_line(mask, &said, ANSWERED_CHARS_MAX);
     let mut things = things_of(turn, request);
-    let known = things.iter().map(|(id, _)| id.clone()).collect();
+    let known = things.iter().filter_map(|(id, _)| id.clone()).collect();
     things.extend(named(turn, &format!("{words} {said}"), &known));
     if things.len() > THINGS_MAX {
         A_LIST.clone_into(&mut answered);
@@ -170,21 +178,21 @@ pub(super) fn keep(turn: &mut Turn<'_>, request: &Request) {
 
 /// What a turn rests on, whatever its words: what was proposed on, what was read by which call, and what was found. That
 /// something was changed, or was to be, may be told to whoever may read it.
-fn things_of(turn: &Turn<'_>, request: &Request) -> BTreeSet<(ResourceId, Option<LookedBy>)> {
+fn things_of(turn: &Turn<'_>, request: &Request) -> BTreeSet<Thing> {
     let judged = request.judged.iter().filter_map(|judged| judged.target.as_deref()?.parse().ok());
     let carried = request.carrying.as_ref().and_then(|plan| turn.state.desk.get(plan));
     let carried = carried.map(|filed| filed.frozen.plan().target.clone());
-    let named = judged.chain(carried).chain(request.found.iter().cloned()).map(|id| (id, None));
+    let named = judged.chain(carried).chain(request.found.iter().cloned()).map(|id| (Some(id), None));
     let read = request.sources.iter().filter_map(|source| {
         let (_, _, spec) = turn.env.registry.named(&source.call)?;
         let by = LookedBy { kind: spec.kind, call: source.call.clone() };
-        Some((source.target.clone()?, Some(by)))
+        Some((source.target.clone(), Some(by)))
     });
     named.chain(read).collect()
 }
 
 /// Which of the things that the thread knows a text names, beside those that have lent their names to these already.
-fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<(ResourceId, Option<LookedBy>)> {
+fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<Thing> {
     let text = text.to_lowercase();
     let names: BTreeSet<&str> =
         known.iter().filter_map(|id| turn.state.resolved.peek(id)).map(|known| known.name.as_str()).collect();
@@ -192,7 +200,7 @@ fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<
     let is_named = |resource: &&Resource| {
         is_in(resource.id.as_str()) || (is_in(&resource.name) && !names.contains(resource.name.as_str()))
     };
-    turn.state.resolved.iter().filter(is_named).map(|resource| (resource.id.clone(), None)).collect()
+    turn.state.resolved.iter().filter(is_named).map(|resource| (Some(resource.id.clone()), None)).collect()
 }
 
 /// Between marks that are nowhere else in it, so that what somebody wrote is no line of its own.
@@ -227,7 +235,7 @@ mod tests {
                 by: "ann".to_owned(),
                 asked: "x".to_owned(),
                 answered: "ä".repeat(chars),
-                things: BTreeSet::from([(id, None)]),
+                things: BTreeSet::from([(Some(id), None)]),
             };
             talk.keep(said, labels);
             assert!(talk.turns.len() <= TURNS_MAX);
@@ -253,6 +261,6 @@ mod tests {
         world.state.reset(false);
         world.say("list services");
         let said = world.state.talk.turns.back().expect("it was talk");
-        assert!(said.things.len() == 9 && said.answered != A_LIST, "{said:?}");
+        assert!(said.ids().count() == 9 && said.answered != A_LIST, "{said:?}");
     }
 }

@@ -18,7 +18,7 @@ const QUESTIONS: [&str; 2] = [
 
 /// How each answer may begin, and what it then is.
 const ANSWERS: [(&str, &str); 6] = [
-    ("The model says:\n", "said"),
+    ("The model says", "said"),
     ("What the model wrote is not shown: ", "withheld"),
     ("I do not know a set command for that, and the model did not answer: ", "failed"),
     ("I could not make sense of what the model answered.", "senseless"),

@@ -4,7 +4,7 @@
 use countersign_model_fake::{Fake, Turn, Ways};
 use serde_json::{Value, json};
 
-use super::{bot, bot_with, disks, find_host, told};
+use super::{UNREAD, bot, bot_with, disks, find_host, told};
 use crate::support::bot::Home;
 use crate::support::metrics::{free_address, scrape};
 
@@ -42,7 +42,7 @@ fn a_server_without_functions_is_asked_in_steps_from_then_on() {
         let expected = ["functions", "choice", "arguments", "choice", "arguments", "choice", "words"];
         assert_eq!(ways(&fake), expected, "{status}");
         fake.then(vec![Turn::says("Ask somebody.")]);
-        assert_eq!(bot.ask(QUESTION).text(), "The model says:\nAsk somebody.");
+        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
         assert_eq!(ways(&fake)[7..], ["choice", "words"]);
         let metrics = scrape(&address);
         // All steps of a question are counted, and what was refused is not.
@@ -108,6 +108,21 @@ fn a_model_that_wrote_its_calls_once_is_offered_functions_again() {
     assert_eq!(ways(&fake), [in_steps, vec!["choice", "words"]].concat());
 }
 
+/// Nor is it one where its server passes over what holds it to a choice.
+#[test]
+fn what_was_only_tried_once_is_not_the_way_from_then_on() {
+    let ignores = Ways { ignores: vec!["response_format"], ..Ways::default() };
+    let leaks = Turn::says("<tool_call>host_machine__find</tool_call>");
+    let fake = Fake::with(ignores, vec![leaks, Turn::says("The disks."), Turn::says(ROOM), Turn::says(ROOM)]);
+    let home = Home::new();
+    let mut bot = bot(&home, &fake.base_url(), 30);
+    for n in 0..2 {
+        bot.ask(&format!("{QUESTION} {n}"));
+    }
+    bot.end();
+    assert_eq!(ways(&fake), ["functions", "choice", "words", "functions"]);
+}
+
 /// Where no server holds it to anything, it may still write what it wants, and that is read as from any other model.
 #[test]
 fn without_schemas_a_model_writes_its_calls() {
@@ -148,6 +163,6 @@ fn the_time_limit_is_for_all_steps_together() {
     let mut bot = bot(&home, &fake.base_url(), 2);
     let text = bot.ask(QUESTION).text();
     assert!(text.contains("no answer within 2 s"), "{text}");
-    assert_eq!(bot.ask(QUESTION).text(), "The model says:\nAsk somebody.");
+    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
     bot.end();
 }

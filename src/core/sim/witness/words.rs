@@ -8,7 +8,8 @@ use crate::answer;
 use crate::approval::PlanState;
 use crate::effect::Audit;
 use crate::mind::{Ask, Situation};
-use crate::port::{Claim, Mark, Outgoing};
+use crate::port::{Claim, Mark, Outgoing, Right};
+use crate::resource::{Resource, ResourceId};
 use crate::tool::ToolKind;
 
 impl Witness {
@@ -69,8 +70,28 @@ impl Witness {
         let unanswered = moment.signal.filter(|signal| !answered.contains(&signal.id));
         let routed = unanswered.and_then(words).filter(|words| self.routed.contains(*words)).map(str::to_owned);
         self.demand(10, routed.is_none(), || format!("`{routed:?}` is routed, and a model is asked"));
-        let talks = moment.signal.is_some_and(|signal| moment.rights.may(&signal.asker(), &crate::port::Right::Talk));
+        let talks = moment.signal.is_some_and(|signal| moment.rights.may(&signal.asker(), &Right::Talk));
         self.demand(8, talks, || format!("a model is asked for {:?}, who may not talk", moment.signal));
+        self.sees_only_what_it_may(moment, &ask.situation);
+    }
+
+    /// RAG-06: of what the thread knows, a model is told what whoever asks may see.
+    fn sees_only_what_it_may(&mut self, moment: &Moment<'_>, situation: &Situation) {
+        let Some(signal) = moment.signal else { return };
+        let is_told_of = |id: &ResourceId| {
+            let lines = [&situation.targets, &situation.since].into_iter().flatten();
+            let told = lines.filter_map(|line| line.split_whitespace().next()).any(|first| first == id.as_str());
+            told || situation.known.iter().any(|line| line.starts_with(&format!("{id}:")))
+        };
+        let may_see = |resource: &Resource| {
+            let (on, labels) = (Some(resource.id.clone()), resource.labels());
+            moment.rights.may(&signal.asker(), &Right::Request { kind: ToolKind::Read, tool: None, on, labels })
+        };
+        let known = moment.state.resolved.iter();
+        let told = known.filter(|known| is_told_of(&known.id)).find(|known| !may_see(known)).map(|known| &known.id);
+        self.demand(8, told.is_none(), || {
+            format!("a model is told of {told:?} for {}, who may not see it", signal.actor.id)
+        });
     }
 
     pub(super) fn recorded(&mut self, moment: &Moment<'_>, audit: &Audit, tally: &mut Tally) {

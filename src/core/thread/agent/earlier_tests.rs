@@ -64,6 +64,23 @@ fn what_another_may_not_see_is_not_told_for_them() {
     }
 }
 
+/// Nor when the thing is labelled otherwise by now, or was in between.
+#[test]
+fn what_another_might_not_see_when_it_was_said_is_not_told_for_them() {
+    let mut world = world(Vec::new());
+    for owner in ["ann", "everybody"] {
+        for resource in &mut world.script.resources {
+            resource.attrs.insert("owner".to_owned(), owner.to_owned());
+        }
+        world.say("status of nginx");
+    }
+    for (who, is_told) in [("bob", false), ("ann", true)] {
+        world.thoughts = vec![says("I cannot say.")].into();
+        let told = earlier(&from(&mut world, who, QUESTION)).join("\n");
+        assert_eq!(told.contains("nginx is running"), is_told, "{who}: {told}");
+    }
+}
+
 /// Also where it is the call that they may not make, and not the thing that they may not see.
 #[test]
 fn what_came_of_a_call_that_another_may_not_make_is_not_told_for_them() {
@@ -91,7 +108,7 @@ fn nobody_is_told_of_under_a_name_that_they_gave_themselves() {
     world.hear(asked);
     world.thoughts = vec![says("I cannot say.")].into();
     let told = world.say(QUESTION);
-    insta::assert_snapshot!(earlier(&told).join("\n"), @r#"2023-11-14 22:13:20 UTC bob asked: "is it up', and the answer was: 'all of it is approved", and the answer was: "The model says: / No.""#);
+    insta::assert_snapshot!(earlier(&told).join("\n"), @r#"2023-11-14 22:13:20 UTC bob asked: "is it up', and the answer was: 'all of it is approved", and the answer was: "The model says, and nothing was looked at for it: / No.""#);
 }
 
 /// Invariant 11: evidence is of this request.

@@ -125,7 +125,7 @@ fn a_model_that_answers_while_a_change_is_unverified_does_not_leave_it_so() {
     let told = world.say(QUESTION);
     insta::assert_snapshot!(told.said, @r"
     Not verified yet: lab_control.restart on service:web-1:nginx.
-    The model says:
+    The model says, and nothing was looked at for it:
     I cannot say.
     Done and verified: restart nginx. A fresh read shows what was expected.
     state: running (as expected)
@@ -140,7 +140,7 @@ fn where_the_core_cannot_look_either_the_answer_says_so() {
     let mut world = unverified(vec![says("I cannot say.")]);
     insta::assert_snapshot!(world.say(QUESTION).said, @r"
     Not verified yet: lab_control.restart on service:web-1:nginx.
-    The model says:
+    The model says, and nothing was looked at for it:
     I cannot say.
     failed: Not verified: restart nginx. Its target could not be read: it does not answer
     Nothing else is changed in this thread until it can be read. I try again at 2023-11-14 22:13:40 UTC, or type `verify`.

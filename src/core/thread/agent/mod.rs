@@ -23,7 +23,7 @@ use crate::tool::ToolKind;
 use crate::usage::{Origin, Usage};
 
 use super::request::{Driver, Request};
-use super::run::{KNOWN, Proposed, on_failure, on_success, register, set_deadline};
+use super::run::{KNOWN, Proposed, found_by, on_failure, on_success, set_deadline};
 use super::sight::Sight;
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
@@ -318,7 +318,7 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
         match agent.rewrites.propose((turn, &mut request), &mut wanted, &proposal) {
             Proposed::Called(id) => agent.batch.push(Slot::Waits(id, wanted)),
             Proposed::Known(envelope) => {
-                let done = done(turn, &request, &mut agent, &wanted, (None, &envelope));
+                let done = done(turn, &mut agent, &wanted, (None, &envelope));
                 agent.batch.push(Slot::Over(done));
             }
             Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired => {
@@ -386,12 +386,12 @@ pub(super) fn on_answer(
             }
         }
         None => {
-            let found = register(turn, Some(call), envelope);
+            let found = found_by(Some(call), envelope);
             on_success(turn, &mut request, call, envelope, &found);
         }
     }
     agent.rewrites.answered(turn, &call.id, envelope.ok);
-    let done = done(turn, &request, &mut agent, &wanted, (Some(call), envelope));
+    let done = done(turn, &mut agent, &wanted, (Some(call), envelope));
     agent.batch.insert(at.unwrap_or_default(), Slot::Over(done));
     go_on(turn, request, agent);
 }
@@ -407,10 +407,12 @@ fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
         turn.env.claims.unfounded(text, &agent.evidence)
     };
     let Some(unfounded) = unfounded else {
-        let words = [say::agent::in_its_words(), Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let has_looked = agent.explains || !request.sources.is_empty();
+        let words = [say::agent::in_its_words(has_looked), Block::Text { text: answer::prose(text, turn.env.mask) }];
         let rewrote = say::agent::rewrote(agent.rewrites.done(), turn.env.mask);
+        let refused = say::agent::refused_change(&request.judged, turn.env.registry);
         let claim = request.readings();
-        return end(turn, request, (Mark::Plain, claim), rewrote.into_iter().chain(words).collect());
+        return end(turn, request, (Mark::Plain, claim), rewrote.into_iter().chain(refused).chain(words).collect());
     };
     let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());
     turn.count("phantom_detected_total", &[("model", model), ("tier", tier), ("claim", unfounded.as_str())]);
@@ -440,13 +442,7 @@ fn refused(turn: &Turn<'_>, wanted: &Wanted, refusal: &Refusal) -> Done {
 }
 
 /// What came of a call, as people would be shown it: that is shorter than data, and has the units in it.
-fn done(
-    turn: &Turn<'_>,
-    request: &Request,
-    agent: &mut Agent,
-    wanted: &Wanted,
-    (call, envelope): (Option<&ToolCall>, &Envelope),
-) -> Done {
+fn done(turn: &Turn<'_>, agent: &mut Agent, wanted: &Wanted, (call, envelope): (Option<&ToolCall>, &Envelope)) -> Done {
     let spec = turn.env.registry.action(&wanted.tool, &wanted.action);
     let (Some(call), Some(spec)) = (call, spec) else {
         let known = envelope.data.get(KNOWN).and_then(serde_json::Value::as_str);
@@ -459,7 +455,7 @@ fn done(
         return Done { exchange: exchange(turn, wanted, &result, true), facts };
     };
     let (result, blocks) = if call.kind == ToolKind::Resolve && envelope.ok {
-        (situation::found(turn, request, envelope), Vec::new())
+        (situation::found(turn, envelope), Vec::new())
     } else {
         let blocks = answer::show(&spec.show, &call.args, envelope, turn.env.mask);
         (answer::plain(&blocks), blocks)

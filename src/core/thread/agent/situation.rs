@@ -116,11 +116,10 @@ pub(super) fn line(resource: &Resource) -> String {
     format!("{}  {about}", resource.id)
 }
 
-/// What a discovery found, a line each: what whoever asks may see.
-pub(super) fn found(turn: &Turn<'_>, request: &Request, envelope: &Envelope) -> String {
-    let sight = Sight::of(turn, request.signal.asker());
-    let seen = envelope.resources().into_iter().filter(|resource| sight.sees(resource));
-    let lines: Vec<String> = seen.map(|resource| told_line(turn.env.mask, &line(&resource))).collect();
+/// What a discovery found, a line each.
+pub(super) fn found(turn: &Turn<'_>, envelope: &Envelope) -> String {
+    let found = envelope.resources();
+    let lines: Vec<String> = found.iter().map(|resource| told_line(turn.env.mask, &line(resource))).collect();
     if lines.is_empty() { "nothing was found".to_owned() } else { lines.join("\n") }
 }
 

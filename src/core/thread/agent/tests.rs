@@ -175,6 +175,20 @@ fn what_makes_no_sense_is_asked_again_and_then_of_the_larger_model() {
     assert!(invented.said.ends_with("I cannot say.\n"), "{}", invented.said);
 }
 
+/// A model that wanted a change, was refused it and tells of it all the same: whatever its words, people see that it was not done.
+#[test]
+fn words_about_a_change_that_was_refused_stand_under_the_refusal() {
+    let mut world = world(vec![
+        calls(&[("lab_control__restart", r#"{"target":"service:web-1:redis"}"#)]),
+        says("All set, the cache came back fresh."),
+    ]);
+    insta::assert_snapshot!(world.say(QUESTION).said, @r"
+    Not done: `lab_control.restart` was refused (FSM_BLOCKED, gate `workflow`); `why` tells more.
+    The model says, and nothing was looked at for it:
+    All set, the cache came back fresh.
+    ");
+}
+
 /// FM-9, VAL-08, SPB-03: two retries, the second by the larger model; and however many are wrong in one answer, it is one.
 #[test]
 fn what_is_invented_is_told_twice_and_then_it_is_over() {
@@ -188,10 +202,15 @@ fn what_is_invented_is_told_twice_and_then_it_is_over() {
         (told.said, tiers.join(" "))
     };
     let (said, tiers) = asked(vec![calls(&[wild, wild]), calls(&[odd]), says("I cannot say.")]);
-    assert_eq!((said.as_str(), tiers.as_str()), ("The model says:\nI cannot say.\n", "fast fast smart"));
+    assert_eq!(tiers, "fast fast smart");
+    insta::assert_snapshot!(said, @r"
+    Not done: `k8s_delete_everything` was refused (NOT_FOUND, gate `schema`); `why` tells more.
+    The model says, and nothing was looked at for it:
+    I cannot say.
+    ");
     let (said, tiers) = asked(vec![calls(&[wild]), calls(&[odd]), calls(&[wild]), says("I cannot say.")]);
     assert_eq!(tiers, "fast fast smart");
-    insta::assert_snapshot!(said, @"refused: I stopped the model, because it goes on calling what nobody knows: there is no tool for `k8s_delete_everything.` (NOT_FOUND, gate `schema`). Ask again in other words, or type `help` for set commands.");
+    insta::assert_snapshot!(said, @r"refused: I stopped the model, because it goes on with calls that cannot be made: there is no tool for `k8s_delete_everything.` (NOT_FOUND, gate `schema`). Ask again in other words, or type `help` for set commands.");
 }
 
 /// Invariant 10: the larger model, and where nobody answers a sentence; what needs no model goes on.

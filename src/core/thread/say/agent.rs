@@ -1,11 +1,12 @@
 //! What the bot says where a model drives a request and its answer cannot be shown.
 
 use crate::answer::Unfounded;
-use crate::gate::Refusal;
+use crate::gate::{Judged, Refusal};
 use crate::mind::{Minds, Tier};
 use crate::port::Block;
 use crate::secrets::Mask;
 use crate::text;
+use crate::tool::{Registry, ToolKind};
 
 use super::{line, sentence};
 
@@ -37,19 +38,30 @@ pub(in crate::thread) fn senseless() -> Vec<Block> {
     )
 }
 
-/// The model goes on calling what nobody knows: what it called now, and which gate refused it (SIG-07, VAL-10).
+/// The model goes on with calls that cannot be made: what it called now, and which gate refused it (SIG-07, VAL-10).
 pub(in crate::thread) fn invented(refusal: &Refusal, mask: &Mask) -> Vec<Block> {
     let last = text::defuse_mentions(&text::one_line(&mask.apply(&refusal.message), 200));
     sentence(format!(
-        "I stopped the model, because it goes on calling what nobody knows: {last} ({}, gate `{}`). Ask again in other words, \
+        "I stopped the model, because it goes on with calls that cannot be made: {last} ({}, gate `{}`). Ask again in other words, \
          or type `help` for set commands.",
         refusal.code, refusal.gate
     ))
 }
 
-/// What stands over a model's words, so that nobody takes them for the bot's own.
-pub(in crate::thread) fn in_its_words() -> Block {
-    line("The model says:".to_owned())
+/// What stands over a model's words, so that nobody takes them for the bot's own, nor for what was looked at where nothing was.
+pub(in crate::thread) fn in_its_words(has_looked: bool) -> Block {
+    let says = if has_looked { "The model says:" } else { "The model says, and nothing was looked at for it:" };
+    line(says.to_owned())
+}
+
+/// What a model wanted to change and no gate let pass, whatever its words make of that.
+pub(in crate::thread) fn refused_change(judged: &[Judged], registry: &Registry) -> Option<Block> {
+    let is_change = |what: &str| registry.named(what).is_none_or(|(_, _, spec)| spec.kind == ToolKind::Write);
+    let refused =
+        judged.iter().rev().find(|judged| judged.plan.is_none() && judged.refusal.is_some() && is_change(&judged.what));
+    let Refusal { gate, code, .. } = refused?.refusal.as_ref()?;
+    let what = text::defuse_mentions(refused?.what.trim_end_matches('.'));
+    Some(line(format!("Not done: `{what}` was refused ({code}, gate `{gate}`); `why` tells more.")))
 }
 
 /// What was run in the place of what a model wanted (LOOP-26).

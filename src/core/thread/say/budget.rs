@@ -62,7 +62,7 @@ pub(in crate::thread) fn stopped(turn: &Turn<'_>, request: &Request, refusal: &R
     let used = request.budget.spent();
     let (tokens, cost) = (used.tokens(), turn.env.budgets.amount(Measure::Cost, used.cost_micros));
     let looked_at: BTreeSet<_> = request.sources.iter().filter_map(|source| source.target.clone()).collect();
-    let found: Vec<Mention> = looked_at.into_iter().map(Mention::Meant).collect();
+    let found: Vec<Mention> = looked_at.into_iter().map(Mention::Fuzzy).collect();
     let sight = Sight::of(turn, request.signal.asker());
     let may_tell = |resource: &Resource, fact: &Fact| sight.sees_fact(fact, resource);
     let found = brief(&found, &turn.state.resolved, &turn.state.knowledge, may_tell);

@@ -22,7 +22,6 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::answer;
-use crate::approval::Desk;
 use crate::envelope::Envelope;
 use crate::gate::{Judged, Refusal};
 use crate::port::{Block, Choice, TableColumn};
@@ -189,7 +188,7 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Roles => people::roles(turn, request),
         OwnCommand::WhoCan => who_can(route, turn, request),
         OwnCommand::Sources => sources::sources(turn, request),
-        OwnCommand::Why => why(&turn.state.last_judged, &turn.state.desk),
+        OwnCommand::Why => why(turn, request),
         OwnCommand::About => about(route, turn, request),
         OwnCommand::Reset => reset(turn, request, false),
         OwnCommand::ResetKeep => reset(turn, request, true),
@@ -253,12 +252,18 @@ fn who_can(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(answer.trim_end())) }]
 }
 
-fn why(judged: &[Judged], desk: &Desk) -> Vec<Block> {
+fn why(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
+    let (judged, desk) = (&turn.state.last_judged, &turn.state.desk);
+    let sight = Sight::of(turn, request.signal.asker());
     if judged.is_empty() {
         return sentence("Nothing was asked of a tool in this thread yet.");
     }
     let mut trace = String::new();
     for one in judged {
+        if !may_be_told(one, request, &sight) {
+            trace.push_str("A call is not shown, because you may not see what it is on.\n");
+            continue;
+        }
         let on = one.target.as_ref().map(|target| format!(" on {target}")).unwrap_or_default();
         let end = match &one.refusal {
             None => format!("cleared by all {} gates", one.passed.len()),
@@ -278,6 +283,12 @@ fn why(judged: &[Judged], desk: &Desk) -> Vec<Block> {
     vec![Block::Code { text: text::defuse_mentions(&text::escape(trace.trim_end())) }]
 }
 
+/// Whoever asked for a call may be told what became of it, and so may whoever may see what it is on.
+fn may_be_told(judged: &Judged, request: &Request, sight: &Sight<'_>) -> bool {
+    let on = judged.target.as_deref().and_then(|target| target.parse().ok());
+    judged.asked_by == request.signal.actor.id || on.is_none_or(|on| sight.sees_what_came(None, Some(&on), &[]))
+}
+
 fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
     let named = route.target.as_deref().unwrap_or_default();
     let words = format!("@@{}", named.trim_start_matches('@').replace(' ', " @@"));
@@ -289,7 +300,7 @@ fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
         }
     }
     let sight = Sight::of(turn, request.signal.asker());
-    let found = seen(found, &turn.state.resolved, &sight);
+    let found = seen(found, &sight);
     let may_tell = |resource: &Resource, fact: &Fact| sight.sees_fact(fact, resource);
     let text = brief(&found, &turn.state.resolved, &turn.state.knowledge, may_tell);
     vec![Block::Code { text: text::defuse_mentions(&turn.env.mask.apply(text.trim_end())) }]

@@ -24,6 +24,9 @@ pub(in crate::thread) fn sources(turn: &Turn<'_>, request: &Request) -> Vec<Bloc
 }
 
 fn blocks(sight: &Sight<'_>, output: &Output) -> Vec<Block> {
+    if !may(sight, output) {
+        return sentence("A call is not shown, because you may not ask for it.");
+    }
     let on = output.target.as_ref().map(|target| format!(" of {}", text::one_line(target.as_str(), 120)));
     let at = match output.observed_at {
         0 => String::new(),
@@ -31,14 +34,11 @@ fn blocks(sight: &Sight<'_>, output: &Output) -> Vec<Block> {
     };
     let failed = if output.ok { "" } else { ", which did not work" };
     let head = format!("{}{}{at}{failed}", output.by.call, on.unwrap_or_default());
-    if !may(sight, output) {
-        return vec![line(format!("{head}: not shown, because you may not ask for it."))];
-    }
     vec![line(format!("{head}:")), Block::Code { text: output.text.clone() }]
 }
 
 /// Whoever may have the call made may see what came of it; and of a discovery, whoever may see each thing that it found.
 fn may(sight: &Sight<'_>, output: &Output) -> bool {
     sight.sees_what_came(Some(&output.by), output.target.as_ref(), &output.labels)
-        && output.found.iter().all(|resource| sight.sees_what_came(None, Some(&resource.id), &resource.labels()))
+        && output.named.iter().all(|(id, labels)| sight.sees_what_came(None, Some(id), labels))
 }

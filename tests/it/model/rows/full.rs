@@ -20,7 +20,7 @@ pub(super) async fn where_a_question_is_too_long_for_one_model_the_larger_one_is
     let model = Fake::start(vec![too_long(), Turn::says("Ask the team.")]);
     let mut room = Room::with(place, &model, "fast = \"small\"\n").await;
     reads!(room.ask(QUESTION, "Ask the team.").await, @r"
-    The model says:
+    The model says, and nothing was looked at for it:
     Ask the team.
     ");
     let models: Vec<_> = model.asked().iter().map(|asked| asked["model"].clone()).collect();

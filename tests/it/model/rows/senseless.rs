@@ -31,6 +31,7 @@ pub(super) async fn a_call_that_was_invented_is_refused_as_data_and_the_model_me
     let model = Fake::start(vec![invented(0), find_host(), wrong, disks(), Turn::says("The disks have room.")]);
     let mut room = Room::with(place, &model, "").await;
     reads!(room.ask(QUESTION, "have room").await, @r"
+    Not done: k8s.delete_everything was refused (NOT_FOUND, gate schema); why tells more.
     The model says:
     The disks have room.
     ");
@@ -42,7 +43,7 @@ pub(super) async fn a_call_that_was_invented_is_refused_as_data_and_the_model_me
 pub(super) async fn a_model_that_goes_on_inventing_is_stopped_after_two_retries(place: Place) {
     let model = Fake::start((0..3).map(invented).chain([Turn::says("Ask the team.")]).collect());
     let mut room = Room::with(place, &model, TWO).await;
-    reads!(room.ask(QUESTION, "k8s").await, @"⛔ I stopped the model, because it goes on calling what nobody knows: there is no tool for k8s.delete_everything (NOT_FOUND, gate schema). Ask again in other words, or type help for set commands.");
+    reads!(room.ask(QUESTION, "k8s").await, @r"⛔ I stopped the model, because it goes on with calls that cannot be made: there is no tool for k8s.delete_everything (NOT_FOUND, gate schema). Ask again in other words, or type help for set commands.");
     assert_eq!(models(&model), ["small", "small", "big"]);
     assert!(room.calls().await.is_empty(), "{:?}", room.calls().await);
     room.ask(QUESTION, "Ask the team.").await;
@@ -72,7 +73,7 @@ pub(super) async fn what_nobody_can_mend_is_asked_again_and_then_of_the_larger_m
     let model = Fake::start([senseless(), vec![Turn::says("Ask the team.")]].concat());
     let mut room = Room::with(place, &model, TWO).await;
     reads!(room.ask(QUESTION, "Ask the team").await, @r"
-    The model says:
+    The model says, and nothing was looked at for it:
     Ask the team.
     ");
     assert_eq!(models(&model), ["small", "small", "big"]);

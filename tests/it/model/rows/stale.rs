@@ -27,7 +27,7 @@ pub(super) async fn a_model_that_answers_before_a_change_is_verified_has_it_look
     shop.is_in_run(2);
     reads!(room.ask(QUESTION, "Ask the team.").await, @r"
     Not verified yet: shop_pods.restart on pod:shop:till.
-    The model says:
+    The model says, and nothing was looked at for it:
     Ask the team.
     ");
     reads!(room.hear("Done and verified: restart").await, @r"
