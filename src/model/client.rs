@@ -135,7 +135,8 @@ impl Models {
                 }
                 Way::Steps => match self.in_steps(&mut asking, messages.clone()).await {
                     Ok(Some(said)) => return Ok(said),
-                    Ok(None) => (Way::Written, true),
+                    // Where the steps were only tried, for an answer that was none, functions are tried again the next time.
+                    Ok(None) => (Way::Written, self.habits.way(model, self.config.calls) == Way::Steps),
                     Err(Trouble::Refused(refusal)) if refusal.is_about(&SCHEMAS) => (Way::Written, true),
                     Err(trouble) => return Err(trouble),
                 },

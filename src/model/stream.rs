@@ -61,21 +61,23 @@ pub(super) async fn read(mut answer: Answer, meter: &mut Meter) -> Result<(Whole
     while let Some(piece) = next {
         stream.take(&piece)?;
         meter.heard(stream.said.chars());
-        if stream.is_done {
+        if stream.is_done || stream.said.is_finished {
             break;
         }
-        next = if stream.said.is_finished { what_follows(&mut answer).await? } else { answer.next().await? };
+        next = answer.next().await?;
     }
+    // In all, however slowly it comes.
+    let _late = timeout(AFTER_THE_END, what_follows(&mut stream, &mut answer)).await;
     Ok((stream.end()?, Form::Stream))
 }
 
-/// The next piece after the model came to its end: what was used, and that it is over. Nothing that an answer needs is
-/// still to come, so that a server that breaks off here, or falls silent, takes nothing away.
-async fn what_follows(answer: &mut Answer) -> Result<Option<Vec<u8>>, Trouble> {
-    match timeout(AFTER_THE_END, answer.next()).await {
-        Ok(Err(Trouble::Broken)) | Err(_) => Ok(None),
-        Ok(next) => next,
-    }
+/// What comes after the model came to its end: what was used, and that it is over. Nothing that an answer needs is still to
+/// come, so that a server that breaks off here, talks nonsense or falls silent takes nothing away.
+async fn what_follows(stream: &mut Stream, answer: &mut Answer) {
+    while !stream.is_done
+        && let Ok(Some(piece)) = answer.next().await
+        && stream.take(&piece).is_ok()
+    {}
 }
 
 /// By its first bytes where they say it, else by what the server calls it.
@@ -161,8 +163,18 @@ struct FunctionDelta {
 }
 
 impl Stream {
-    /// The next piece. It may end anywhere: in the middle of a line, of a character, of a line's end.
+    /// The next piece. What is wrong in it after the model came to its end takes nothing of the answer away.
     fn take(&mut self, piece: &[u8]) -> Result<(), Trouble> {
+        let taken = self.bytes(piece);
+        if self.said.is_finished {
+            self.is_done |= taken.is_err();
+            return Ok(());
+        }
+        taken
+    }
+
+    /// It may end anywhere: in the middle of a line, of a character, of a line's end.
+    fn bytes(&mut self, piece: &[u8]) -> Result<(), Trouble> {
         for &byte in piece {
             let is_rest = std::mem::take(&mut self.after_return) && byte == b'\n';
             match byte {
@@ -360,6 +372,10 @@ mod tests {
     fn it_is_whole_when_the_model_or_the_stream_came_to_its_end_and_never_before() {
         assert_eq!(heard(&[text("All is"), DONE.to_owned()].concat()).map(|whole| whole.text), Ok("All is".to_owned()));
         assert_eq!(heard(&[text("All is"), finish("stop")].concat()).map(|whole| whole.text), Ok("All is".to_owned()));
+        for tail in ["data: {nonsense\n\n", "event: error\ndata: out of memory\n\n", "data: {\"error\":\"late\"}\n\n"] {
+            let stream = [&text("All is"), &finish("stop"), tail, &text(" lost")].concat();
+            assert_eq!(heard(&stream).map(|whole| whole.text), Ok("All is".to_owned()), "{tail}");
+        }
         assert_eq!(heard(&text("All is")), Err(Trouble::Broken));
         assert_eq!(heard(""), Err(Trouble::Broken));
         assert_eq!(heard(&[&text("All is"), "data: {\"choi"].concat()), Err(Trouble::Broken));
