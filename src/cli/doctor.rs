@@ -105,10 +105,18 @@ async fn examined(adapter: &dyn Adapter) -> Vec<About> {
 #[cfg(feature = "model")]
 async fn models(config: &Model) -> anyhow::Result<Vec<About>> {
     if !config.is_on() {
-        return Ok(Vec::new());
+        let is_set_up = config.base_url != Model::default().base_url;
+        return Ok(is_set_up.then(|| ("model".to_owned(), nothing_is_asked(&config.base_url))).into_iter().collect());
     }
     let findings = crate::model::Catalogue::new(config)?.examine().await;
     Ok(findings.into_iter().map(|finding| ("model".to_owned(), finding)).collect())
+}
+
+/// A server, and no model of it.
+#[cfg(feature = "model")]
+fn nothing_is_asked(url: &str) -> Finding {
+    let fix = "Name one as `model.smart`, or as `model.fast` too; `countersign models` lists what the server has.";
+    Finding::wrong(format!("{url} is named, and no model of it, so that none is asked"), fix)
 }
 
 /// This build asks none.

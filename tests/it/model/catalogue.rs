@@ -164,6 +164,15 @@ fn doctor_looks_at_the_models_too() {
     countersign: one thing is not in order.
     exit status: 1
     ");
+    insta::assert_snapshot!(says(&fake, &["doctor"], &[]), @r"
+    ✓ data: HOME/data is made at the first start
+    ✓ access: nobody is named, and the console belongs to whoever runs it
+    ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
+    ✗ model: URL is named, and no model of it, so that none is asked
+      To do: Name one as `model.smart`, or as `model.fast` too; `countersign models` lists what the server has.
+    countersign: one thing is not in order.
+    exit status: 1
+    ");
     let nowhere = ("COUNTERSIGN_MODEL__BASE_URL", "http://127.0.0.1:9/v1");
     insta::assert_snapshot!(says(&fake, &["doctor"], &[FAST, nowhere]), @r"
     ✓ data: HOME/data is made at the first start

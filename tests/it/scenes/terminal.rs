@@ -24,7 +24,7 @@ fn a_typed_word_decides_the_card_that_is_shown() {
     let stop = format!("stop process {}", one.pid());
     terminal.ask(&stop);
     let screen = terminal.screen();
-    insta::assert_snapshot!(after(&home, &screen, &stop), @"? Countersign this? stop process napper (pid PID) Does: host_process.stop To: process:HOST:PID-START That is: HOME/napper -c read line napper Then expects: it is gone Risk: medium Why: asked by PERSON: stop process PID Until: TIME Plan: PLAN (DIGEST) You asked for this yourself, and may countersign it alone; the record says so. Type approve or deny (and why) to decide it; anything else leaves it waiting.");
+    insta::assert_snapshot!(after(&home, &screen, &stop), @r"? Countersign this? stop process napper (pid PID) Does: host_process.stop To: process:HOST:PID-START That is: HOME/napper -c read line napper Then expects: it is gone Risk: medium Why: asked by PERSON: stop process PID Until: TIME Plan: PLAN (DIGEST) You asked for this yourself, and may countersign it alone; the record says so. Type approve or deny (and why) to decide it. After anything else it goes on waiting, and its id is typed too.");
     assert!(lives(one.pid()));
     terminal.ask("approve");
     insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.");

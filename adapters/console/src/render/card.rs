@@ -38,7 +38,10 @@ pub(super) fn card(plan: &PlanId, choices: &[CardChoice], style: Style) -> Vec<S
     };
     let typed: Vec<String> = choices.iter().map(typed).collect();
     if style.keys {
-        prose(&format!("Type {} to decide it; anything else leaves it waiting.", typed.join(" or ")), style.width)
+        let typed = typed.join(" or ");
+        let how =
+            format!("Type {typed} to decide it. After anything else it goes on waiting, and its id is typed too.");
+        prose(&how, style.width)
     } else {
         vec![format!("To decide it: {}", typed.join("   or: "))]
     }
