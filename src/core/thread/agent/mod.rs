@@ -329,7 +329,8 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
                 agent.refused = agent.refused.saturating_add(u32::from(refusal.code != Code::RateLimited));
                 agent.batch.push(Slot::Over(refused(turn, &wanted, &refusal)));
                 if agent.refused > REFUSALS_MAX {
-                    return give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
+                    let blocks = say::agent::refused_again(&refusal, turn.env.mask);
+                    return give_up(turn, request, &agent, Mark::Refused, blocks);
                 }
                 invented = invented.or(Some(refusal).filter(|refusal| refusal.gate == "schema"));
             }

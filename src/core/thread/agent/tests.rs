@@ -154,7 +154,8 @@ fn a_refusal_is_told_to_the_model_and_the_fourth_to_people() {
     refused by secrets: POLICY_BLOCKED: that is a place for secrets (password hashes); it is never read or written from a chat.
     ");
     insta::assert_snapshot!(told.said, @r"
-    refused: `lab_read.file` was already called 3 times with the same arguments.
+    refused: I stopped the model, because what it wants is refused again and again. The last time:
+    `lab_read.file` was already called 3 times with the same arguments.
     (LOOP_DETECTED, gate `repetition`)
     ");
     assert_eq!(told.calls.len(), 1, "only the host was looked for");

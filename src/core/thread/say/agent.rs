@@ -48,6 +48,13 @@ pub(in crate::thread) fn invented(refusal: &Refusal, mask: &Mask) -> Vec<Block> 
     ))
 }
 
+/// What a model wants is refused again and again: that it is the model's doing, and the last refusal (SIG-07).
+pub(in crate::thread) fn refused_again(refusal: &Refusal, mask: &Mask) -> Vec<Block> {
+    let mut blocks = sentence("I stopped the model, because what it wants is refused again and again. The last time:");
+    blocks.extend(super::refused(refusal, mask));
+    blocks
+}
+
 /// What stands over a model's words, so that nobody takes them for the bot's own, nor for what was looked at where nothing was.
 pub(in crate::thread) fn in_its_words(has_looked: bool) -> Block {
     let says = if has_looked { "The model says:" } else { "The model says, and nothing was looked at for it:" };
