@@ -271,7 +271,8 @@ impl Draft {
         for delta in choice.delta.tool_calls.unwrap_or_default() {
             self.call(delta);
         }
-        if let Some(reason) = choice.finish_reason {
+        // Some servers name no reason by an empty one, with every piece.
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
             self.is_finished = true;
             self.is_cut = wire::is_cut(Some(&reason));
         }
@@ -372,6 +373,12 @@ mod tests {
     fn it_is_whole_when_the_model_or_the_stream_came_to_its_end_and_never_before() {
         assert_eq!(heard(&[text("All is"), DONE.to_owned()].concat()).map(|whole| whole.text), Ok("All is".to_owned()));
         assert_eq!(heard(&[text("All is"), finish("stop")].concat()).map(|whole| whole.text), Ok("All is".to_owned()));
+        let on = text("All is").replace("}]}", "},\"finish_reason\":\"\"}]}").replace("}},", "},");
+        assert_eq!(heard(&on), Err(Trouble::Broken), "{on}");
+        assert_eq!(
+            heard(&[on, text(" well"), finish("stop")].concat()).map(|whole| whole.text),
+            Ok("All is well".to_owned())
+        );
         for tail in ["data: {nonsense\n\n", "event: error\ndata: out of memory\n\n", "data: {\"error\":\"late\"}\n\n"] {
             let stream = [&text("All is"), &finish("stop"), tail, &text(" lost")].concat();
             assert_eq!(heard(&stream).map(|whole| whole.text), Ok("All is".to_owned()), "{tail}");

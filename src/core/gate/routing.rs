@@ -3,7 +3,7 @@
 
 use crate::envelope::{Code, Details, Suggestion};
 use crate::resource::{Resource, ResourceId};
-use crate::thread::Explicit;
+use crate::thread::{Explicit, Sight};
 use crate::tool::ToolKind;
 
 use super::stack::not_about_messages;
@@ -29,7 +29,12 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
         .collect();
     children.sort_by_key(|child| &child.id);
     children.dedup_by_key(|child| &child.id);
-    if children.is_empty() { Verdict::Pass } else { mismatch(target, &children) }
+    if children.is_empty() {
+        return Verdict::Pass;
+    }
+    let sight = Sight::new(ctx.env.rights, ctx.principal(), ctx.resolved);
+    children.retain(|child| sight.sees(child));
+    mismatch(target, &children)
 }
 
 /// Where a call on this target runs: in the target itself where it is a place, else in the nearest place around it.
@@ -60,6 +65,7 @@ fn counts(explicit: &Explicit<'_>, case: &CallCase<'_>, ctx: &Ctx<'_>) -> bool {
     }
 }
 
+/// Names those that whoever asks may see.
 fn mismatch(target: &ResourceId, children: &[&Resource]) -> Verdict {
     let names: Vec<&str> = children.iter().map(|child| child.name.as_str()).collect();
     let suggestions =
@@ -70,6 +76,7 @@ fn mismatch(target: &ResourceId, children: &[&Resource]) -> Verdict {
         suggestions,
         ..Details::default()
     };
-    let message = format!("`{target}` is not what was meant: {} lies inside it and was named", names.join(", "));
+    let named = if names.is_empty() { "something".to_owned() } else { names.join(", ") };
+    let message = format!("`{target}` is not what was meant: {named} lies inside it and was named");
     Verdict::refuse_with(Code::RoutingMismatch, message, details)
 }

@@ -61,6 +61,7 @@ pub fn judge_call(
     let judged = Judged {
         what: case.shown_name(),
         target: proposal.target.as_deref().map(|target| text::one_line(target, 100)),
+        labels: case.target_id().map(|target| ctx.resolved.labels(target)).unwrap_or_default(),
         asked_by: ctx.principal().actor.id.clone(),
         because: text::one_line(&ctx.env.mask.apply(&proposal.because), 200),
         passed,

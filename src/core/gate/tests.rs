@@ -278,6 +278,32 @@ fn what_somebody_else_means_since_takes_back_nobodys_word_for_them() {
     }
 }
 
+/// RTE-08, PRE-01: a refusal because somebody meant what lies inside names that to who may see it; and who may not see a thing
+/// does not mean it, whatever they write.
+#[test]
+fn what_lies_inside_is_named_to_who_may_see_it() {
+    let mut world = nested();
+    let mut media = resource("host:media", "media");
+    media.chain = vec!["host:pve".parse().expect("an id")];
+    media.attrs.insert("owner".to_owned(), "ann".to_owned());
+    let mut db = resource("service:pve:db", "db");
+    db.chain.clone_from(&media.chain);
+    for resource in [media, db] {
+        world.state.resolved.register(resource, Mono(world.clock));
+    }
+    world.hear(signal("b", "bob", "what about @@media"));
+    let change = proposal("lab_control.restart", Some("service:pve:db"), &json!({}));
+    assert_eq!(refused(&mut world, &change).0, "approval");
+    mean(&mut world, "host:media", "ann");
+    for (who, named) in [("ann", "media"), ("bob", "something")] {
+        let refused = world.propose_as(signal("p", who, "x"), std::slice::from_ref(&change));
+        let refused = refused.into_iter().next().expect("one").expect_err("it is refused");
+        let names = refused.details.suggestions.iter().any(|one| one.name == "media");
+        assert!(refused.message.contains(&format!(": {named} lies inside")), "{who}: {}", refused.message);
+        assert_eq!(names, who == "ann", "{who}");
+    }
+}
+
 #[test]
 fn what_is_not_allowed_on_a_thing_is_refused() {
     let mut world = discovered();

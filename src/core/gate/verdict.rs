@@ -67,6 +67,8 @@ pub struct Judged {
     pub what: String,
     /// On which target, as claimed, escaped and cut.
     pub target: Option<String>,
+    /// What that was labelled with then.
+    pub labels: Vec<String>,
     /// Whom the call was to be made for.
     pub asked_by: ActorId,
     /// The reason given.

@@ -11,10 +11,11 @@ use crate::route::{
 };
 use crate::signal::{Addressed, Payload, QuestionId, Signal};
 
-use super::prefetch::{Mention, mentions};
+use super::prefetch::{Mention, mentions, seen};
 use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
+use super::sight::Sight;
 use super::state::{AuditAbout, Resume, Turn};
 use super::{It, agent, carry, decision, draft, grants, limited, link, say, stop, waiting};
 
@@ -181,9 +182,11 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     }
 }
 
-/// A mention of a known thing in the author's own message is intent (PRE-12); nothing else in a message is.
+/// A mention of a known thing in the author's own message is intent (PRE-12), where they may see it; nothing else in a message
+/// is.
 fn mark_meant(turn: &mut Turn<'_>, request: &Request, text: &str) {
-    for mention in mentions(text, &turn.state.resolved) {
+    let meant = seen(mentions(text, &turn.state.resolved), &Sight::of(turn, request.signal.asker()));
+    for mention in meant {
         if let Mention::Meant(id, _) = mention {
             turn.state.resolved.mark_explicit(&id, &request.signal.actor.id, turn.now.mono);
             turn.state.resolved.touch(&id, turn.now.mono);

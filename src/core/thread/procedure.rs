@@ -118,9 +118,12 @@ impl Procedure {
         }
     }
 
-    /// Whether it is about a thing that was spoken of or picked.
-    pub(crate) const fn is_about_known(&self) -> bool {
-        matches!(self.wanted, Wanted::Known(_))
+    /// Whether it is about a thing that was spoken of or picked, and that is among these.
+    pub(crate) fn is_found_in(&self, found: &[Resource]) -> bool {
+        match &self.wanted {
+            Wanted::Known(entity) => found.iter().any(|resource| resource.id == entity.id),
+            Wanted::Named(_) | Wanted::TheOnly => false,
+        }
     }
 
     /// What it is about, in words.

@@ -48,6 +48,15 @@ pub(super) fn chosen(question: &str, lines: &[String], (room, for_newest): (usiz
     taken.iter().enumerate().filter_map(|(at, taken)| taken.then_some(at)).collect()
 }
 
+/// Whether a text repeats a word of this one that does not stand in the question already.
+pub(super) fn repeats(text: &str, of: &str, question: &str) -> bool {
+    let (text, of, question) = (text.to_lowercase(), of.to_lowercase(), question.to_lowercase());
+    let is_asked = |word: &str| words(&question).any(|asked| is_the_same(asked, word));
+    let telling = words(&of).filter(is_looked_for).filter(|word| !is_asked(word));
+    let mut telling = telling.peekable();
+    telling.peek().is_some() && telling.any(|word| words(&text).any(|said| is_the_same(word, said)))
+}
+
 /// How much each line shares with the question: the weights of the question's words in it. The rarer a word is among the
 /// lines, and the longer, the more it weighs.
 fn scores(question: &str, lines: &[String]) -> Vec<usize> {

@@ -16,6 +16,7 @@ use super::carry::Carrying;
 use super::draft::Draft;
 use super::outputs::Outputs;
 use super::procedure::Procedure;
+use super::talk::Thing;
 
 /// What drives a request on from one answer to the next.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub(crate) struct Request {
     pub outputs: Outputs,
     /// What discoveries found.
     pub found: BTreeSet<ResourceId>,
+    /// The facts that a model was told for it, and what they are of: what it says may rest on one.
+    pub told: Vec<(Thing, String)>,
     /// What was said to everybody, where a model may be told of it later; none where it is about the bot itself.
     pub said: Option<Vec<String>>,
     /// Who thinks about it: a model from its first question on. What fails then is told to people, and explained by nobody.
@@ -84,6 +87,7 @@ impl Request {
             sources: Vec::new(),
             outputs: Outputs::default(),
             found: BTreeSet::new(),
+            told: Vec::new(),
             said: None,
             thought_by: Origin::Rule,
             judged: Vec::new(),

@@ -124,6 +124,7 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     };
     let ok = if envelope.ok { "true" } else { "false" };
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
+    let envelope = &of_its_kind(turn, &call, envelope);
     register(turn, &call, envelope);
     let seen = as_seen(turn, &request, &call, envelope);
     if call.kind != ToolKind::Write {
@@ -132,7 +133,7 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     }
     match request.driver.take() {
         // What somebody was shown by its name already is theirs to be told about, and a gate judges what they may do with it.
-        Some(Driver::Procedure(procedure)) if procedure.is_about_known() => {
+        Some(Driver::Procedure(procedure)) if procedure.is_found_in(&found_by(Some(&call), envelope)) => {
             on_result(turn, request, procedure, Some(&call), envelope);
         }
         Some(Driver::Procedure(procedure)) => on_result(turn, request, procedure, Some(&call), &seen),
@@ -189,6 +190,21 @@ pub(super) fn on_failure(
         turn.state.knowledge.forget(target);
     }
     failure.blocked.then(|| turn.note_spoke_refusal(request, failure))
+}
+
+/// An answer, of a discovery without the things that it is not there for: what it said of them, and left unsaid, would
+/// restrict nobody any more as the things' own server does.
+fn of_its_kind<'a>(turn: &Turn<'_>, call: &ToolCall, envelope: &'a Envelope) -> Cow<'a, Envelope> {
+    let is_kind = |id: &ResourceId| turn.env.registry.may_find(&call.tool, &call.action, id.kind());
+    if call.kind != ToolKind::Resolve || envelope.resources().iter().all(|found| is_kind(&found.id)) {
+        return Cow::Borrowed(envelope);
+    }
+    let mut envelope = envelope.clone();
+    if let Some(Value::Array(listed)) = envelope.data.get_mut("resources") {
+        let id = |record: &Value| record.get("id")?.as_str()?.parse().ok();
+        listed.retain(|record| id(record).is_some_and(|id| is_kind(&id)));
+    }
+    Cow::Owned(envelope)
 }
 
 /// Takes what a discovery found into the context. Only discoveries add to it (RES-02); a record that is not sound is left

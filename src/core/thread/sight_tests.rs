@@ -1,9 +1,13 @@
 //! Who is told of what, on the ways that need no model: what a discovery finds, what names are like, and what was done.
 
-use serde_json::Map;
+use std::collections::VecDeque;
 
+use serde_json::{Map, json};
+
+use crate::mind::Thought;
 use crate::proposal::Proposal;
 use crate::testkit::{Told, World, signal};
+use crate::thread::TTL_MS;
 
 /// A fleet that bob may not see.
 fn anns() -> World {
@@ -77,11 +81,49 @@ fn why_names_nothing_that_may_not_be_seen() {
     let mut world = anns();
     world.say("status of nginx");
     let (ann, bob) = (from(&mut world, "ann", "why").said, from(&mut world, "bob", "why").said);
+    world.pass(TTL_MS + 1);
+    assert_eq!(from(&mut world, "bob", "why").said, bob, "also when the thread has forgotten how it was labelled");
     assert!(ann.contains("lab_read.status on service:web-1:nginx"), "{ann}");
     assert!(
         bob.contains("A call is not shown, because you may not see what it is on.") && !bob.contains("service:"),
         "{bob}"
     );
+}
+
+/// A model says again what it was told, by the name of a thing that the thread no longer knows, or a fact of one by no name: that
+/// restricts who is told it as what it was told from does.
+#[test]
+fn what_a_model_was_told_restricts_who_is_told_what_it_said() {
+    for (learnt, later_ms, again) in [("running", TTL_MS + 1, "It was Nginx."), ("adrift", 0, "It is adrift.")] {
+        let mut world = anns();
+        world.minds.smart = Some("big".to_owned());
+        let says = |words: &str| VecDeque::from([Thought { text: words.to_owned(), ..Thought::default() }]);
+        world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": learnt, "run": "1" }));
+        world.say("status of nginx");
+        world.pass(later_ms);
+        world.thoughts = says(again);
+        world.say("what was it again, in other words");
+        for (who, is_told) in [("bob", false), ("ann", true)] {
+            world.thoughts = says("I cannot say.");
+            let told = from(&mut world, who, "why do customers complain about the shop");
+            let earlier = told.asks.first().expect("it was asked").situation.earlier.join("\n");
+            assert_eq!(earlier.contains(again), is_told, "{who}: {earlier}");
+        }
+    }
+}
+
+/// Nor does a discovery of one kind of thing say how things of another kind are labelled.
+#[test]
+fn a_discovery_brings_in_what_it_is_there_for() {
+    let mut world = anns();
+    world.say("status of nginx");
+    let nginx = "service:web-1:nginx".parse().expect("an id");
+    let before = world.state.resolved.peek(&nginx).cloned();
+    let foreign = json!({ "resources": [{ "id": "host:web-1", "name": "web-1" }, { "id": nginx, "name": "nginx" }] });
+    world.answers("lab_find.host", foreign);
+    world.say("load");
+    assert_eq!(world.state.resolved.peek(&nginx).cloned(), before);
+    assert!(world.say("sources").said.contains("host:web-1") && !world.say("sources").said.contains("nginx"));
 }
 
 /// What was learnt of a thing while it was labelled otherwise is told to nobody.

@@ -117,6 +117,7 @@ impl ThreadState {
         }
         self.entities.clear();
         self.outputs = Outputs::default();
+        self.last_judged = Vec::new();
         self.talk = Talk::default();
         self.question = None;
         self.sticky = None;

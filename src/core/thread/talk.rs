@@ -15,6 +15,7 @@ use crate::secrets::Mask;
 use crate::signal::{EventId, Wall};
 use crate::text;
 
+use super::recall;
 use super::request::Request;
 use super::sight::{LookedBy, Sight};
 use super::state::Turn;
@@ -46,7 +47,7 @@ const A_CARD: &str = "(the bot asked people to countersign a change)";
 const A_LIST: &str = "(a list, not kept)";
 
 /// What a turn rests on: a thing, or none where a call is on none; read by a call, or only named.
-type Thing = (Option<ResourceId>, Option<LookedBy>);
+pub(super) type Thing = (Option<ResourceId>, Option<LookedBy>);
 
 /// One question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,13 +90,19 @@ pub(crate) struct Talk {
     /// What the things in it were labelled with, each time that they came up. A label restricts who may see a thing, also when
     /// the thread no longer knows it, or it is labelled otherwise by now.
     labels: BTreeMap<ResourceId, BTreeSet<Vec<String>>>,
+    /// What they were called then: who names one by such a name speaks of it.
+    names: BTreeMap<ResourceId, BTreeSet<String>>,
 }
 
 impl Talk {
     /// Keeps a turn; what is over the caps goes, the oldest first.
-    fn keep(&mut self, said: Said, labels: impl Iterator<Item = (ResourceId, Vec<String>)>) {
-        for (id, labels) in labels {
-            self.labels.entry(id).or_default().insert(labels);
+    fn keep<'a>(&mut self, said: Said, things: impl Iterator<Item = &'a Resource>) {
+        for thing in things {
+            let (id, labels) = (thing.id.clone(), thing.labels());
+            if !labels.is_empty() {
+                self.labels.entry(id.clone()).or_default().insert(labels);
+            }
+            self.names.entry(id).or_default().insert(thing.name.to_lowercase());
         }
         self.chars = self.chars.saturating_add(said.chars());
         self.turns.push_back(said);
@@ -106,7 +113,7 @@ impl Talk {
             is_over = true;
         }
         if is_over {
-            self.drop_labels();
+            self.drop_unused();
         }
     }
 
@@ -114,12 +121,13 @@ impl Talk {
     pub(super) fn forget(&mut self, event: &EventId) {
         self.turns.retain(|said| said.event != *event);
         self.chars = self.turns.iter().map(Said::chars).sum();
-        self.drop_labels();
+        self.drop_unused();
     }
 
-    fn drop_labels(&mut self) {
+    fn drop_unused(&mut self) {
         let things: BTreeSet<&ResourceId> = self.turns.iter().flat_map(Said::ids).collect();
         self.labels.retain(|id, _| things.contains(id));
+        self.names.retain(|id, _| things.contains(id));
     }
 
     /// What somebody may be told of it, the newest first.
@@ -160,6 +168,8 @@ pub(super) fn keep(turn: &mut Turn<'_>, request: &Request) {
     let mut things = things_of(turn, request);
     let known = things.iter().filter_map(|(id, _)| id.clone()).collect();
     things.extend(named(turn, &format!("{words} {said}"), &known));
+    let is_told_again = |value: &str| recall::repeats(&said, value, &words);
+    things.extend(request.told.iter().filter(|(_, value)| is_told_again(value)).map(|(thing, _)| thing.clone()));
     if things.len() > THINGS_MAX {
         A_LIST.clone_into(&mut answered);
         things = named(turn, &words, &BTreeSet::new());
@@ -171,9 +181,8 @@ pub(super) fn keep(turn: &mut Turn<'_>, request: &Request) {
     let by = told_line(mask, name.as_deref().unwrap_or(SOMEBODY), NAME_CHARS_MAX);
     let said = Said { event: request.signal.event.clone(), at: turn.now.wall, by, asked, answered, things };
     let state = &mut turn.state;
-    let labels = said.ids().map(|id| (id.clone(), state.resolved.labels(id)));
-    let labels: Vec<_> = labels.filter(|(_, labels)| !labels.is_empty()).collect();
-    state.talk.keep(said, labels.into_iter());
+    let known: Vec<Resource> = said.ids().filter_map(|id| state.resolved.peek(id)).cloned().collect();
+    state.talk.keep(said, known.iter());
 }
 
 /// What a turn rests on, whatever its words: what was proposed on, what was read by which call, and what was found. That
@@ -191,7 +200,7 @@ fn things_of(turn: &Turn<'_>, request: &Request) -> BTreeSet<Thing> {
     named.chain(read).collect()
 }
 
-/// Which of the things that the thread knows a text names, beside those that have lent their names to these already.
+/// Which of the things that the thread knows, or spoke of before, a text names, beside those that have lent their names to these already.
 fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<Thing> {
     let text = text.to_lowercase();
     let names: BTreeSet<&str> =
@@ -200,7 +209,11 @@ fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<
     let is_named = |resource: &&Resource| {
         is_in(resource.id.as_str()) || (is_in(&resource.name) && !names.contains(resource.name.as_str()))
     };
-    turn.state.resolved.iter().filter(is_named).map(|resource| (Some(resource.id.clone()), None)).collect()
+    let now = turn.state.resolved.iter().filter(is_named).map(|resource| &resource.id);
+    let is_named_so =
+        |(_, called): &(_, &BTreeSet<String>)| called.iter().any(|name| is_in(name) && !names.contains(name.as_str()));
+    let before = turn.state.talk.names.iter().filter(is_named_so).map(|(id, _)| id);
+    now.chain(before).map(|id| (Some(id.clone()), None)).collect()
 }
 
 /// Between marks that are nowhere else in it, so that what somebody wrote is no line of its own.
@@ -228,7 +241,8 @@ mod tests {
         let mut talk = Talk::default();
         for (n, chars) in [(700, 10), (700, 400)].into_iter().flat_map(|(n, chars)| (0..n).map(move |n| (n, chars))) {
             let id: ResourceId = format!("service:web-1:s{n}").parse().expect("an id");
-            let labels = std::iter::once((id.clone(), vec!["owner=ann".to_owned()]));
+            let mut thing = resource(id.as_str(), "s");
+            thing.attrs.insert("owner".to_owned(), "ann".to_owned());
             let said = Said {
                 event: EventId::new(n.to_string()),
                 at: Wall(0),
@@ -237,10 +251,13 @@ mod tests {
                 answered: "ä".repeat(chars),
                 things: BTreeSet::from([(Some(id), None)]),
             };
-            talk.keep(said, labels);
+            talk.keep(said, std::iter::once(&thing));
             assert!(talk.turns.len() <= TURNS_MAX);
             assert!(talk.turns.iter().map(Said::chars).sum::<usize>() <= CHARS_MAX);
-            assert!(talk.labels.len() <= talk.turns.len(), "labels of what is not told any more are dropped");
+            assert!(
+                talk.labels.len().max(talk.names.len()) <= talk.turns.len(),
+                "labels of what is not told any more are dropped"
+            );
         }
         assert_eq!(talk.turns.back().map(|said| said.event.as_str()), Some("699"));
     }

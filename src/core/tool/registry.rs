@@ -13,6 +13,9 @@ const LIMIT_MS_MAX: u64 = 65_000;
 /// The longest that a change may be waited for to show: so long nothing else is changed in its thread.
 const SETTLES_MS_MAX: u32 = 60_000;
 
+/// What a discovery declares that finds things of any kind.
+const ANY: &str = "any";
+
 /// What a call does to the world. From tool and action alone, never from command text (invariant 13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,6 +122,17 @@ impl Registry {
         let spec = self.tool(tool)?;
         let (action, action_spec) = spec.actions.get_key_value(action)?;
         Some((spec.name.as_str(), action.as_str(), action_spec))
+    }
+
+    /// Whether a discovery may bring in things of this kind: of the one that it declares. One that declares any kind may not
+    /// say how things are that another server's discovery is there for.
+    pub fn may_find(&self, tool: &str, action: &str, kind: &str) -> bool {
+        let declared = self.action(tool, action).and_then(|spec| spec.resolves.as_deref());
+        let spoke = self.spoke_of(tool);
+        let finds = |spec: &ToolSpec| spec.actions.values().any(|spec| spec.resolves.as_deref() == Some(kind));
+        declared == Some(kind)
+            || (declared == Some(ANY)
+                && !self.tools.values().any(|(other, spec)| Some(other.as_str()) != spoke && finds(spec)))
     }
 
     fn check(&self, sources: &BTreeMap<String, String>) -> Result<(), RegistryError> {

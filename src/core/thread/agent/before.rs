@@ -5,9 +5,10 @@
 use crate::resource::{Resource, ResourceId};
 use crate::thread::Fact;
 use crate::thread::recall;
-use crate::thread::sight::Sight;
+use crate::thread::sight::{LookedBy, Sight};
 use crate::thread::state::Turn;
-use crate::thread::talk::Said;
+use crate::thread::talk::{Said, Thing};
+use crate::tool::ToolKind;
 
 use super::situation::{line, masked, told_line};
 
@@ -48,6 +49,12 @@ impl Before {
         let said = |(said, line): (&Said, String)| (said.clone(), masked(mask, &line, EARLIER_CHARS_MAX));
         let earlier = chosen.into_iter().rev().map(said).collect();
         Self { targets, known, earlier }
+    }
+
+    /// What was learnt, with what it is of.
+    pub(super) fn facts(&self) -> Vec<(Thing, String)> {
+        let by = |fact: &Fact| LookedBy { kind: ToolKind::Read, call: fact.call.clone() };
+        self.known.iter().map(|((of, fact), _)| ((Some(of.clone()), Some(by(fact))), fact.value.clone())).collect()
     }
 
     /// What is there.

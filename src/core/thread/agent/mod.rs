@@ -179,6 +179,9 @@ pub(super) fn explain(turn: &mut Turn<'_>, request: Request, call: Option<&ToolC
 
 /// Asks the model what is next.
 fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
+    if agent.asked == 0 {
+        request.told = agent.before.facts();
+    }
     request.thought_by = Origin::Model;
     request.budget.begin_turn();
     agent.asked = agent.asked.saturating_add(1);

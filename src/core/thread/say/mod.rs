@@ -286,7 +286,8 @@ fn why(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
 /// Whoever asked for a call may be told what became of it, and so may whoever may see what it is on.
 fn may_be_told(judged: &Judged, request: &Request, sight: &Sight<'_>) -> bool {
     let on = judged.target.as_deref().and_then(|target| target.parse().ok());
-    judged.asked_by == request.signal.actor.id || on.is_none_or(|on| sight.sees_what_came(None, Some(&on), &[]))
+    judged.asked_by == request.signal.actor.id
+        || on.is_none_or(|on| sight.sees_what_came(None, Some(&on), &judged.labels))
 }
 
 fn about(route: &Route, turn: &Turn<'_>, request: &Request) -> Vec<Block> {
