@@ -45,6 +45,8 @@ pub(crate) enum Break {
     UnknownIsRead,
     /// Everybody may be told of everything.
     Sight,
+    /// A discovery tells of everything that it found.
+    Discovery,
     /// Nothing is routed without a model.
     Routes,
 }

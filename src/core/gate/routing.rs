@@ -76,7 +76,7 @@ fn mismatch(target: &ResourceId, children: &[&Resource]) -> Verdict {
         suggestions,
         ..Details::default()
     };
-    let named = if names.is_empty() { "something".to_owned() } else { names.join(", ") };
-    let message = format!("`{target}` is not what was meant: {named} lies inside it and was named");
+    let what = if names.is_empty() { "something".to_owned() } else { names.join(", ") };
+    let message = format!("`{target}` is not what was meant: {what} lies inside it and was named");
     Verdict::refuse_with(Code::RoutingMismatch, message, details)
 }

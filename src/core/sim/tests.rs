@@ -54,7 +54,7 @@ const BITES_WITHIN: u64 = 100_000;
 
 /// What is broken, and the invariant that is then seen not to hold. The gate `workflow` alone is not among them: where it is
 /// open, the workflow itself still begins no second write.
-const BITES: [(u8, Break); 21] = [
+const BITES: [(u8, Break); 22] = [
     (1, Break::Open("resolution")),
     (2, Break::Open("secrets")),
     (2, Break::Open("egress")),
@@ -71,6 +71,7 @@ const BITES: [(u8, Break); 21] = [
     (8, Break::Open("actor")),
     (8, Break::Open("vault")),
     (8, Break::Sight),
+    (8, Break::Discovery),
     (9, Break::Record),
     (10, Break::Routes),
     (11, Break::Verify),

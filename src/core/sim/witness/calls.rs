@@ -9,7 +9,7 @@ use super::{Moment, Sent, Witness};
 use crate::gate::ToolCall;
 use crate::port::Right;
 use crate::resource::ResourceId;
-use crate::signal::ActorKind;
+use crate::signal::{ActorId, ActorKind, Signal};
 use crate::thread::Request;
 use crate::tool::{ActionSpec, ToolKind};
 
@@ -77,18 +77,20 @@ impl Witness {
         }
     }
 
-    /// Whoever asks may. A plan that is carried out was judged when it was asked for and decided, and its verification by
-    /// nobody.
+    /// Whoever asks may, and whoever asked for a plan still may when its write leaves. Its verification is judged by nobody.
     fn right(&mut self, moment: &Moment<'_>, call: &ToolCall, tally: &Tally) {
-        let Some(signal) = moment.signal.filter(|_| moment.carried().is_none()) else { return };
-        let is_somebody = matches!(signal.actor.kind, ActorKind::Human | ActorKind::Service);
+        let carried = moment.carried().and_then(|plan| moment.files.rows.get(plan));
+        let requester = carried.map(|filed| filed.frozen.plan().asker()).filter(|_| call.warrant.is_some());
+        let asks = moment.signal.filter(|_| moment.carried().is_none()).map(Signal::asker);
+        let Some(whose) = requester.or(asks) else { return };
+        let is_somebody = matches!(whose.actor.kind, ActorKind::Human | ActorKind::Service);
         let on = call.target.clone();
         let found = on.as_ref().and_then(|target| self.look(moment.seat).seen.get(target));
         let labels = found.map(crate::resource::Resource::labels).unwrap_or_default();
         let right = Right::Request { kind: call.kind, tool: Some(call.name()), on, labels };
-        if !is_somebody || !moment.rights.may(&signal.asker(), &right) {
+        if !is_somebody || !moment.rights.may(&whose, &right) {
             self.must_not(8, "actor", tally, || {
-                format!("`{}` is called for {:?}, who may not", call.name(), signal.actor)
+                format!("`{}` is called for {:?}, who may not", call.name(), whose.actor)
             });
         }
     }
@@ -108,24 +110,40 @@ impl Witness {
         }
     }
 
-    /// A model's call does not run in the place around the one that whoever asks has named since (invariant 12).
+    /// A model's call does not run in the place around the one that whoever asks has named since, and no change is proposed by
+    /// one around a place that anybody has named (invariant 12). What is called on may live in that place itself.
     fn place(&mut self, moment: &Moment<'_>, call: &ToolCall, tally: &Tally) {
-        let Some(signal) = moment.signal.filter(|_| moment.is_driven_by_a_model()) else { return };
-        let Some(outer) = call.target.as_ref().filter(|target| target.is_place()) else { return };
+        let asks = moment.signal.filter(|_| moment.is_driven_by_a_model() && moment.carried().is_none());
+        if let Some((whose, target)) = asks.map(|signal| &signal.actor.id).zip(call.target.as_ref()) {
+            self.not_around(moment, (whose, false), (target, &call.name()), tally);
+        }
+    }
+
+    pub(super) fn not_around(
+        &mut self,
+        moment: &Moment<'_>,
+        (whose, is_write): (&ActorId, bool),
+        (target, call): (&ResourceId, &str),
+        tally: &Tally,
+    ) {
         let seat = self.look(moment.seat);
-        let key = (outer.clone(), signal.actor.id.clone());
-        let since = seat.named.get(&key).max(seat.picked.get(&key)).copied();
+        let around = seat.seen.get(target).and_then(|on| on.chain.iter().find(|id| id.is_place()));
+        let outer = if target.is_place() { target } else { around.unwrap_or(target) }.clone();
+        let since = |by: &ActorId| {
+            let key = (target.clone(), by.clone());
+            seat.named.get(&key).max(seat.picked.get(&key)).copied()
+        };
         let earliest = moment.now.mono.0.saturating_sub(moment.env.limits.recently_ms);
         let inner = seat.named.iter().find(|((id, by), at)| {
-            let lives_in = seat.seen.get(id).is_some_and(|inner| inner.chain.contains(outer));
+            let lives_in = seat.seen.get(id).is_some_and(|inner| inner.chain.contains(&outer));
             id.is_place()
                 && lives_in
-                && *by == signal.actor.id
+                && (is_write || by == whose)
                 && **at > earliest
-                && since.is_none_or(|since| since < **at)
+                && since(by).max(since(whose)).is_none_or(|since| since < **at)
         });
         if let Some(inner) = inner.map(|((id, _), _)| id.clone()) {
-            self.must_not(12, "routing", tally, || format!("`{}` runs in {outer}, and {inner} was named", call.name()));
+            self.must_not(12, "routing", tally, || format!("`{call}` is to run in {outer}, and {inner} was named"));
         }
     }
 

@@ -87,6 +87,9 @@ struct Seat {
     sent: BTreeMap<CallId, Sent>,
     /// The last one that was answered, with its answer.
     answered: Option<(Sent, Envelope)>,
+    /// What discoveries of the request at work found and whoever asks could never see, by its name, and what they could see.
+    hidden: BTreeMap<ResourceId, String>,
+    open: BTreeSet<ResourceId>,
     /// The calls of the request at work that succeeded.
     read: Vec<(String, Option<ResourceId>)>,
     /// Which signals something was said about.
@@ -149,10 +152,9 @@ impl Witness {
                 let Some(sent) = thread.sent.remove(call) else { return };
                 if envelope.ok {
                     if sent.call.kind == ToolKind::Resolve {
-                        let found = envelope.resources().into_iter().map(|one| one.id);
-                        let picked = found.zip(std::iter::repeat_with(|| sent.for_whom.clone()));
-                        let picked = picked.filter_map(|(id, by)| Some(((id, by?), now.mono.0)));
-                        thread.picked.extend(picked);
+                        if let Some((id, by)) = picked(&sent.call, envelope).zip(sent.for_whom.clone()) {
+                            thread.picked.insert((id, by), now.mono.0);
+                        }
                         thread.seen.extend(envelope.resources().into_iter().map(|one| (one.id.clone(), one)));
                     }
                     thread.read.push((sent.call.name(), sent.call.target.clone()));
@@ -161,6 +163,8 @@ impl Witness {
             }
             Input::Signal(signal) | Input::Again(signal) | Input::Interrupted(signal) => {
                 thread.read.clear();
+                thread.hidden.clear();
+                thread.open.clear();
                 if words(signal).is_some_and(|words| resets.contains(words)) {
                     // Whoever has a thread forget takes back what they meant.
                     thread.named.clear();
@@ -180,6 +184,7 @@ impl Witness {
 
     /// A step was stored: everything that it decided is looked at, in its order.
     pub(super) fn stored(&mut self, moment: &Moment<'_>, effects: &[Effect], tally: &mut Tally) {
+        self.hides(moment);
         for effect in effects {
             match effect {
                 Effect::Call(call) => self.call(moment, call.get(), tally),
@@ -213,6 +218,20 @@ impl Witness {
             let invariant = if row.state().holds_target() { 3 } else { 4 };
             self.demand(invariant, false, || format!("a plan never came to an end: {row:?}"));
         }
+    }
+}
+
+/// What whoever asked means of what was found: the only one, or the only one that is called as they called it. One of several
+/// is looked up by itself when it is chosen.
+fn picked(call: &ToolCall, envelope: &Envelope) -> Option<ResourceId> {
+    let found = envelope.resources();
+    let query = call.args.get("query").and_then(serde_json::Value::as_str);
+    let is_called = |one: &&Resource| query.is_some_and(|query| [one.name.as_str(), one.id.as_str()].contains(&query));
+    let called: Vec<&Resource> = found.iter().filter(is_called).collect();
+    match (called.as_slice(), found.as_slice()) {
+        ([only], _) => Some(only.id.clone()),
+        ([], [only]) => Some(only.id.clone()),
+        _ => None,
     }
 }
 

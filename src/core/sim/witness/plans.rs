@@ -43,6 +43,11 @@ impl Witness {
         let target = &filed.frozen.plan().target;
         let seen = self.look(moment.seat).seen.contains_key(target);
         self.demand(1, seen, || format!("a plan for {target}, which nobody found in this thread"));
+        let plan = filed.frozen.plan();
+        if plan.tainted {
+            let call = format!("{}.{}", plan.tool, plan.action);
+            self.not_around(moment, (&plan.requester.id, true), (target, &call), tally);
+        }
     }
 
     /// A row moves along the table of lives, one version at a time.

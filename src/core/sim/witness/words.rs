@@ -10,6 +10,7 @@ use crate::effect::Audit;
 use crate::mind::{Ask, Situation};
 use crate::port::{Claim, Mark, Outgoing, Right};
 use crate::resource::{Resource, ResourceId};
+use crate::signal::Signal;
 use crate::tool::ToolKind;
 
 impl Witness {
@@ -20,6 +21,7 @@ impl Witness {
         self.demand(7, is_new, || format!("the message {n} of {} was posted twice", message.answers));
         self.shown(message);
         self.claimed(moment, &message.claim);
+        self.shows_nothing_hidden(moment, message);
         let recorded = self.look(moment.seat).recorded.contains(&message.answers);
         self.demand(9, message.mark != Mark::Refused || recorded, || {
             format!("refused and not recorded: {}", answer::plain(&message.blocks))
@@ -32,6 +34,26 @@ impl Witness {
         self.demand(2, !text.contains(SECRET_VALUE), || format!("a secret is shown: {text}"));
         let lie = self.lies.iter().find(|lie| text.contains(lie.as_str())).cloned();
         self.demand(11, lie.is_none(), || format!("a lie is shown: {lie:?}"));
+    }
+
+    /// The answer to a discovery names nothing that it found and whoever asked may not see.
+    fn shows_nothing_hidden(&mut self, moment: &Moment<'_>, message: &Outgoing) {
+        let seat = self.look(moment.seat);
+        let is_list = matches!(&message.claim, Claim::Readings { .. })
+            && seat
+                .answered
+                .as_ref()
+                .is_some_and(|(sent, _)| sent.call.kind == ToolKind::Resolve && sent.for_whom.is_some());
+        if !is_list {
+            return;
+        }
+        let text = answer::plain(&message.blocks);
+        let is_called_so =
+            |name: &str| moment.state.resolved.iter().any(|one| one.name == name && !seat.hidden.contains_key(&one.id));
+        let mut words = text.split(|c: char| c.is_whitespace() || ",.;:()|“”`".contains(c));
+        let shown =
+            words.find(|word| seat.hidden.values().any(|name| name == word) && !is_called_so(word)).map(str::to_owned);
+        self.demand(8, shown.is_none(), || format!("{shown:?} is shown, which whoever asked may not see: {text}"));
     }
 
     fn claimed(&mut self, moment: &Moment<'_>, claim: &Claim) {
@@ -73,6 +95,7 @@ impl Witness {
         let talks = moment.signal.is_some_and(|signal| moment.rights.may(&signal.asker(), &Right::Talk));
         self.demand(8, talks, || format!("a model is asked for {:?}, who may not talk", moment.signal));
         self.sees_only_what_it_may(moment, &ask.situation);
+        self.tells_nothing_hidden(moment, ask);
     }
 
     /// RAG-06: of what the thread knows, a model is told what whoever asks may see.
@@ -83,15 +106,42 @@ impl Witness {
             let told = lines.filter_map(|line| line.split_whitespace().next()).any(|first| first == id.as_str());
             told || situation.known.iter().any(|line| line.starts_with(&format!("{id}:")))
         };
-        let may_see = |resource: &Resource| {
-            let (on, labels) = (Some(resource.id.clone()), resource.labels());
-            moment.rights.may(&signal.asker(), &Right::Request { kind: ToolKind::Read, tool: None, on, labels })
-        };
         let known = moment.state.resolved.iter();
-        let told = known.filter(|known| is_told_of(&known.id)).find(|known| !may_see(known)).map(|known| &known.id);
+        let told = known
+            .filter(|known| is_told_of(&known.id))
+            .find(|known| !may_see(moment, signal, known))
+            .map(|known| &known.id);
         self.demand(8, told.is_none(), || {
             format!("a model is told of {told:?} for {}, who may not see it", signal.actor.id)
         });
+    }
+
+    /// Keeps in mind what a discovery found and whoever asked for it may not see.
+    pub(super) fn hides(&mut self, moment: &Moment<'_>) {
+        let Some(signal) = moment.signal else { return };
+        let seat = self.seat(moment.seat);
+        let Some((_, envelope)) = seat.answered.as_ref().filter(|(sent, _)| sent.call.kind == ToolKind::Resolve) else {
+            return;
+        };
+        // What was seen once stays told: nobody can take it back.
+        let (open, hidden): (Vec<_>, Vec<_>) =
+            envelope.resources().into_iter().partition(|found| may_see(moment, signal, found));
+        seat.open.extend(open.into_iter().map(|found| found.id));
+        seat.hidden.extend(hidden.into_iter().map(|found| (found.id, found.name)));
+        seat.hidden.retain(|id, _| !seat.open.contains(id));
+    }
+
+    /// What a discovery found and is hidden is told to no model as found, and shown as a reading to nobody.
+    fn tells_nothing_hidden(&mut self, moment: &Moment<'_>, ask: &Ask) {
+        let hidden = &self.look(moment.seat).hidden;
+        let is_found =
+            |call: &str| moment.env.registry.named(call).is_some_and(|(_, _, spec)| spec.kind == ToolKind::Resolve);
+        let found = ask.situation.exchanges.iter().filter(|one| one.ok && is_found(&one.call));
+        let told = found
+            .flat_map(|one| one.result.split_whitespace())
+            .find_map(|word| hidden.keys().find(|id| id.as_str() == word));
+        let told = told.cloned();
+        self.demand(8, told.is_none(), || format!("a model is told that {told:?} was found, for who may not see it"));
     }
 
     pub(super) fn recorded(&mut self, moment: &Moment<'_>, audit: &Audit, tally: &mut Tally) {
@@ -108,6 +158,11 @@ impl Witness {
         let leaks = audit.detail.contains(SECRET_VALUE);
         self.demand(2, !leaks, || format!("a secret is recorded: {}", audit.detail));
     }
+}
+
+fn may_see(moment: &Moment<'_>, signal: &Signal, resource: &Resource) -> bool {
+    let (on, labels) = (Some(resource.id.clone()), resource.labels());
+    moment.rights.may(&signal.asker(), &Right::Request { kind: ToolKind::Read, tool: None, on, labels })
 }
 
 /// Every text of what a model is told.
