@@ -1,7 +1,7 @@
 //! What a text claims about the world, and whether what was read bears it out (invariant 11; LOOP-09 to LOOP-14, C-57). A
-//! model's prose is shown only where it does: that something was changed it never may claim, because a change ends its request with a card; a
-//! state needs a reading in it, and every number has to have been read. The words that claim something stand in
-//! `config/claims.toml`, by language.
+//! model's prose is shown only where it does: that it changed something it never may claim, because a change ends its request
+//! with a card; that something was done needs the very word in what was read, a state needs a reading, and every number has to
+//! have been read. The words that claim something stand in `config/claims.toml`, by language.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +11,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     changes: Vec<String>,
+    deeds: Vec<String>,
+    unless_after: Vec<String>,
     states: Vec<String>,
     calls: Vec<String>,
     decides: Vec<String>,
@@ -23,6 +25,12 @@ struct Words {
     /// That something was changed.
     #[serde(default)]
     changes: Vec<String>,
+    /// That something was done, by whomever.
+    #[serde(default)]
+    deeds: Vec<String>,
+    /// After these words it was not.
+    #[serde(default)]
+    unless_after: Vec<String>,
     /// How something is.
     #[serde(default)]
     states: Vec<String>,
@@ -38,6 +46,8 @@ struct Words {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
     has_reading: bool,
+    /// The words of what was read, without those that a call brought in itself.
+    words: BTreeSet<String>,
     numbers: BTreeSet<Number>,
     /// The links of the question itself. What was read vouches for none.
     links: BTreeSet<String>,
@@ -86,6 +96,8 @@ impl Claims {
         for (language, words) in languages {
             let lists = [
                 (&mut all.changes, words.changes),
+                (&mut all.deeds, words.deeds),
+                (&mut all.unless_after, words.unless_after),
                 (&mut all.states, words.states),
                 (&mut all.calls, words.calls),
                 (&mut all.decides, words.decides),
@@ -106,6 +118,17 @@ impl Claims {
         self.decides.iter().any(|word| plain.contains(word.as_str()))
     }
 
+    /// Whether a text says that this was done, and not that it was not, or is to be.
+    fn tells_of(&self, plain: &str, deed: &str) -> bool {
+        let said: Vec<&str> = words(plain).collect();
+        let deed: Vec<&str> = words(deed).collect();
+        let is_undone = |before: &[&str]| {
+            self.unless_after.iter().any(|undone| before.ends_with(&words(undone).collect::<Vec<_>>()))
+        };
+        let mut told = said.windows(deed.len().max(1)).enumerate().filter(|(_, window)| **window == *deed);
+        told.any(|(at, _)| !is_undone(said.get(..at).unwrap_or_default()))
+    }
+
     /// The first thing that a text claims and nothing bears out.
     pub(crate) fn unfounded(&self, text: &str, evidence: &Evidence) -> Option<Unfounded> {
         let (lower, plain) = (text.to_lowercase(), plain_words(text));
@@ -114,7 +137,7 @@ impl Claims {
             return Some(Unfounded::Call);
         }
         // A change ends a request with its card, so that no request in which a model has words has made one.
-        if says(&self.changes) {
+        if says(&self.changes) || self.deeds.iter().any(|deed| self.tells_of(&plain, deed) && !evidence.has(deed)) {
             return Some(Unfounded::Change);
         }
         if says(&self.states) && !evidence.has_reading {
@@ -151,7 +174,15 @@ impl Evidence {
         self.has_reading = true;
         let own: BTreeSet<String> = numbers(args).flatten().map(|number| number.written).collect();
         self.numbers.extend(numbers(text).flatten().filter(|number| !own.contains(&number.written)));
+        let (text, args) = (plain_words(text), plain_words(args));
+        let own: BTreeSet<&str> = words(&args).collect();
+        self.words.extend(words(&text).filter(|word| !own.contains(word)).map(str::to_owned));
         self.mentioned(&items.to_string());
+    }
+
+    /// Whether every word of this was read.
+    fn has(&self, text: &str) -> bool {
+        words(text).all(|word| self.words.contains(word))
     }
 
     /// Whether a number was read, or is one that was read, rounded.
@@ -238,6 +269,11 @@ fn claimed(text: &str) -> impl Iterator<Item = Result<Number, String>> {
     })
 }
 
+/// The words of a text in small letters.
+fn words(plain: &str) -> impl Iterator<Item = &str> {
+    plain.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty())
+}
+
 /// A text as its words are looked for: in small letters, one space between words, and without what only looks different.
 fn plain_words(text: &str) -> String {
     let is_hidden = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
@@ -253,7 +289,8 @@ mod tests {
     use super::*;
 
     fn claims() -> Claims {
-        let text = "[en]\nchanges = [\"i restarted\", \"successfully stopped\"]\nstates = [\"is currently running\"]\n\
+        let text = "[en]\nchanges = [\"i restarted\", \"successfully stopped\"]\ndeeds = [\"restarted\", \"rolled back\"]\n\
+                    unless_after = [\"be\", \"not\", \"not been\"]\nstates = [\"is currently running\"]\n\
                     calls = [\"<tool_call>\"]\n";
         Claims::load(text).expect("it is sound")
     }
@@ -267,8 +304,10 @@ mod tests {
         let nothing = Evidence::default();
         let mut read = Evidence::default();
         read.read("load 41.72, memory 8012 MiB, and 97.3 again", "{\"line\":\"echo 97.3\"}", 3);
+        let mut restarted = Evidence::default();
+        restarted.read("10:02 nginx: restarted, and back", "{\"word\":\"rolled back\"}", 1);
         let mut asked = Evidence::default();
-        asked.asked("why is https://shop.example/. slow");
+        asked.asked("was it restarted, and why is https://shop.example/. slow");
         let table = [
             ("I restarted nginx.", &read, Some("change")),
             ("nginx is currently running.", &nothing, Some("state")),
@@ -290,6 +329,13 @@ mod tests {
             ("See **www.evil.example/x", &read, Some("link")),
             ("1. Look at the disk.\n2) Ask again.", &nothing, None),
             ("I cannot say.", &nothing, None),
+            ("nginx was restarted, and the load fell.", &read, Some("change")),
+            ("Restarted nginx for you.", &nothing, Some("change")),
+            ("It was RESTARTED.", &asked, Some("change")),
+            ("The release was rolled back.", &read, Some("change")),
+            ("It should be restarted, and has not been restarted yet.", &nothing, None),
+            ("The log says that it restarted.", &restarted, None),
+            ("The release was rolled back.", &restarted, Some("change")),
             ("See ![x](https://evil.example/?d=1).", &read, Some("link")),
             ("See WWW.evil.example", &read, Some("link")),
             ("See https://shop.example/.", &asked, None),

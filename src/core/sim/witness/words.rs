@@ -44,15 +44,15 @@ impl Witness {
                 .answered
                 .as_ref()
                 .is_some_and(|(sent, _)| sent.call.kind == ToolKind::Resolve && sent.for_whom.is_some());
-        if !is_list {
-            return;
-        }
+        // What somebody wrote themselves may be said back to them.
+        let Some(asked) = moment.signal.and_then(words).filter(|_| is_list) else { return };
         let text = answer::plain(&message.blocks);
         let is_called_so =
             |name: &str| moment.state.resolved.iter().any(|one| one.name == name && !seat.hidden.contains_key(&one.id));
-        let mut words = text.split(|c: char| c.is_whitespace() || ",.;:()|“”`".contains(c));
-        let shown =
-            words.find(|word| seat.hidden.values().any(|name| name == word) && !is_called_so(word)).map(str::to_owned);
+        let mut shown = text.split(|c: char| c.is_whitespace() || ",.;:()|“”`".contains(c));
+        let is_hidden = |word: &&str| seat.hidden.values().any(|name| name == word);
+        let shown = shown.find(|word| is_hidden(word) && !is_called_so(word) && !asked.contains(*word));
+        let shown = shown.map(str::to_owned);
         self.demand(8, shown.is_none(), || format!("{shown:?} is shown, which whoever asked may not see: {text}"));
     }
 

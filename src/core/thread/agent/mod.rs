@@ -15,7 +15,7 @@ use crate::effect::{Effect, Ending};
 use crate::env::Env;
 use crate::envelope::{Code, Envelope, Failure};
 use crate::gate::{Refusal, ToolCall, judge_ask};
-use crate::mind::{Ask, Exchange, Situation, Thought, Tier, Unheard};
+use crate::mind::{Ask, Exchange, Thought, Tier, Unheard};
 use crate::port::{Block, Claim, Mark};
 use crate::proposal::Proposal;
 use crate::signal::{CallId, Signal};
@@ -187,7 +187,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     agent.asked = agent.asked.saturating_add(1);
     let may_call = !is_last_turn(turn, &request);
     let situation = situation::of(turn, &request, &mut agent, may_call);
-    let asked = estimate(&situation);
+    let asked = situation::estimate(&situation);
     let (signal, n, tier, fence) = (request.signal.id.clone(), agent.asked, agent.tier, agent.fence);
     match judge_ask(Ask { signal, n, tier, fence, situation }, &turn.ctx(&request)) {
         Ok(ask) => {
@@ -204,13 +204,6 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
             give_up(turn, request, &agent, Mark::Refused, say::refused(&refusal, turn.env.mask));
         }
     }
-}
-
-/// What a question uses at least: what is written in it, at three and a half characters a token. What it costs only the
-/// model's server can say.
-fn estimate(situation: &Situation) -> Usage {
-    let chars = u64::try_from(situation.chars()).unwrap_or(u64::MAX);
-    Usage { tokens_in: chars.saturating_mul(2).div_ceil(7), ..Usage::default() }
 }
 
 /// The turns are nearly used up: the model has to answer now. Never while a change is not verified (C-06).
@@ -416,7 +409,12 @@ fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
         let rewrote = say::agent::rewrote(agent.rewrites.done(), turn.env.mask);
         let refused = say::agent::refused_change(&request.judged, turn.env.registry);
         let claim = request.readings();
-        return end(turn, request, (Mark::Plain, claim), rewrote.into_iter().chain(refused).chain(words).collect());
+        return end(
+            turn,
+            request,
+            (Mark::Plain, claim),
+            rewrote.into_iter().chain(refused).chain(words).chain(say::agent::still_waits(&turn.state.desk)).collect(),
+        );
     };
     let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());
     turn.count("phantom_detected_total", &[("model", model), ("tier", tier), ("claim", unfounded.as_str())]);

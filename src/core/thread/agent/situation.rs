@@ -12,6 +12,7 @@ use crate::text;
 use crate::thread::request::Request;
 use crate::thread::sight::Sight;
 use crate::thread::state::Turn;
+use crate::usage::Usage;
 
 use super::offers::offers;
 use super::{Agent, Done, NUDGE_AGAIN_AT, NUDGE_AT};
@@ -69,6 +70,13 @@ pub(super) fn of(turn: &Turn<'_>, request: &Request, agent: &mut Agent, may_call
     let room = CHARS_MAX.saturating_sub(situation.chars());
     situation.exchanges = exchanges_within(&agent.rounds, room);
     situation
+}
+
+/// What a question uses at least: what is written in it, at three and a half characters a token. What it costs only the
+/// model's server can say.
+pub(super) fn estimate(situation: &Situation) -> Usage {
+    let chars = u64::try_from(situation.chars()).unwrap_or(u64::MAX);
+    Usage { tokens_in: chars.saturating_mul(2).div_ceil(7), ..Usage::default() }
 }
 
 /// Leaves out what can be asked for again, until it is no more than this: the last of the longest list, and then the calls

@@ -181,13 +181,33 @@ fn what_makes_no_sense_is_asked_again_and_then_of_the_larger_model() {
 fn words_about_a_change_that_was_refused_stand_under_the_refusal() {
     let mut world = world(vec![
         calls(&[("lab_control__restart", r#"{"target":"service:web-1:redis"}"#)]),
-        says("All set, the cache came back fresh."),
+        says("There, the cache is as good as new."),
     ]);
     insta::assert_snapshot!(world.say(QUESTION).said, @r"
     Not done: `lab_control.restart` was refused (FSM_BLOCKED, gate `workflow`); `why` tells more.
     The model says, and nothing was looked at for it:
-    All set, the cache came back fresh.
+    There, the cache is as good as new.
     ");
+}
+
+/// While a card waits, no words of a model leave that open, and none are those that only the bot has.
+#[test]
+fn a_card_that_waits_is_named_under_what_a_model_says() {
+    let mut world = world(vec![says("It looks good to me.")]);
+    world.say("restart nginx");
+    insta::assert_snapshot!(world.say(QUESTION).said, @r"
+    The model says, and nothing was looked at for it:
+    It looks good to me.
+    A plan still waits in this thread: nothing of it is done.
+    ");
+    for words in ["Done and verified: restart nginx. A fresh read shows what was expected.", "nginx was restarted."] {
+        world.thoughts = vec![says(words)].into();
+        let told = world.say(QUESTION).said;
+        assert!(
+            told.contains("it says that something was changed, and nothing was") && !told.contains(words),
+            "{told}"
+        );
+    }
 }
 
 /// FM-9, VAL-08, SPB-03: two retries, the second by the larger model; and however many are wrong in one answer, it is one.

@@ -1,6 +1,7 @@
 //! What the bot says where a model drives a request and its answer cannot be shown.
 
 use crate::answer::Unfounded;
+use crate::approval::{Desk, PlanState};
 use crate::gate::{Judged, Refusal};
 use crate::mind::{Minds, Tier};
 use crate::port::Block;
@@ -59,6 +60,15 @@ pub(in crate::thread) fn refused_again(refusal: &Refusal, mask: &Mask) -> Vec<Bl
 pub(in crate::thread) fn in_its_words(has_looked: bool) -> Block {
     let says = if has_looked { "The model says:" } else { "The model says, and nothing was looked at for it:" };
     line(says.to_owned())
+}
+
+/// A plan waits, whatever a model's words make of it.
+pub(in crate::thread) fn still_waits(desk: &Desk) -> Option<Block> {
+    match desk.open().iter().filter(|filed| filed.state() == PlanState::Pending).count() {
+        0 => None,
+        1 => Some(line("A plan still waits in this thread: nothing of it is done.".to_owned())),
+        some => Some(line(format!("{some} plans still wait in this thread: nothing of them is done."))),
+    }
 }
 
 /// What a model wanted to change and no gate let pass, whatever its words make of that.
