@@ -102,10 +102,19 @@ impl Highlighter for Watch {}
 impl Validator for Watch {}
 impl Helper for Watch {}
 
+/// What becomes of lines that were typed before the prompt opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ahead {
+    /// They are heard, one after the other.
+    Kept,
+    /// Nobody has read a card that they had not seen yet, so that no word from before it may decide it.
+    Dropped,
+}
+
 /// The line editor's thread, seen from the loop.
 struct Keyboard {
     /// One order is one prompt.
-    orders: blocking::SyncSender<()>,
+    orders: blocking::SyncSender<Ahead>,
     keys: mpsc::Receiver<Key>,
     leaving: Arc<AtomicBool>,
     output: Arc<Output>,
@@ -126,9 +135,9 @@ impl Keyboard {
     }
 
     /// Opens a prompt and resolves with what is typed there.
-    async fn ask(&mut self) -> Key {
+    async fn ask(&mut self, ahead: Ahead) -> Key {
         // There is never more than one order open; where the thread has ended, the channel of its keys is closed too.
-        let _ = self.orders.try_send(());
+        let _ = self.orders.try_send(ahead);
         self.keys.recv().await.unwrap_or(Key::End)
     }
 
@@ -146,18 +155,20 @@ impl Keyboard {
 
 /// Edits one line per order until nobody orders any more.
 fn edit(
-    asked: &blocking::Receiver<()>,
+    asked: &blocking::Receiver<Ahead>,
     keys: &mpsc::Sender<Key>,
     door: &Door,
     mut history: History,
 ) -> rustyline::Result<()> {
     let mut editor = editor(&history, &door.output)?;
-    match editor.create_external_printer() {
-        Ok(printer) => door.output.set_printer(Box::new(printer)),
-        // A terminal without cursor control, such as TERM=dumb: messages then follow the prompt on lines of their own.
-        Err(error) => tracing::debug!(%error, "messages cannot be shown above the prompt"),
-    }
-    while asked.recv().is_ok() {
+    print_by(&mut editor, &door.output);
+    while let Ok(ahead) = asked.recv() {
+        if ahead == Ahead::Dropped {
+            discard_typed_ahead();
+            // What was read at one go with an earlier line is in the editor already.
+            editor = self::editor(&history, &door.output)?;
+            print_by(&mut editor, &door.output);
+        }
         let columns = editor.dimensions().map_or(0, |(columns, _)| usize::from(columns));
         door.output.open_prompt(columns);
         let heard = catch_unwind(AssertUnwindSafe(|| editor.readline(door)));
@@ -188,6 +199,15 @@ fn editor(history: &History, output: &Arc<Output>) -> rustyline::Result<Editor<W
     Ok(editor)
 }
 
+/// Has messages shown above the prompt, where the terminal can do that.
+fn print_by(editor: &mut Editor<Watch, MemHistory>, output: &Output) {
+    match editor.create_external_printer() {
+        Ok(printer) => output.set_printer(Box::new(printer)),
+        // A terminal without cursor control, such as TERM=dumb: messages then follow the prompt on lines of their own.
+        Err(error) => tracing::debug!(%error, "messages cannot be shown above the prompt"),
+    }
+}
+
 /// Gives the editor the history anew: the editor itself would drop a repeated line only behind its twin.
 fn fill(editor: &mut Editor<Watch, MemHistory>, history: &History) -> rustyline::Result<()> {
     editor.clear_history()?;
@@ -197,8 +217,7 @@ fn fill(editor: &mut Editor<Watch, MemHistory>, history: &History) -> rustyline:
     Ok(())
 }
 
-/// Throws away what was typed before the prompt opens: nobody has read a card that they had not seen yet, so that no word
-/// from before it may decide it.
+/// Throws away what the terminal still holds.
 fn discard_typed_ahead() {
     if let Err(error) = tcflush(io::stdin(), FlushArg::TCIFLUSH) {
         tracing::warn!(%error, "what was typed ahead cannot be thrown away");
@@ -232,10 +251,8 @@ impl Console {
 
     async fn converse(&self, ingress: &dyn Ingress, keyboard: &mut Keyboard, interrupts: &mut OsSignal) -> Ended {
         loop {
-            if matches!(*lock(&self.asked), Some(Asked::Card(_))) {
-                discard_typed_ahead();
-            }
-            let key = keyboard.ask().await;
+            let is_card = matches!(*lock(&self.asked), Some(Asked::Card(_)));
+            let key = keyboard.ask(if is_card { Ahead::Dropped } else { Ahead::Kept }).await;
             // A Ctrl-C from before this line was not meant for the wait that follows it.
             while let Some(Some(())) = interrupts.recv().now_or_never() {}
             let next = match key {

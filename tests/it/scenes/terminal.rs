@@ -83,6 +83,19 @@ fn a_word_typed_before_the_card_came_does_not_decide_it() {
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }
 
+/// What is typed while something is worked on, or comes at one go, is asked line by line, and none is lost.
+#[test]
+fn what_is_typed_ahead_is_heard_in_its_order() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home.bot());
+    terminal.paste(&["who am i", "approvals", "limits"]);
+    terminal.until_answered("a minute");
+    let screen = terminal.screen();
+    let at = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}: {screen}"));
+    assert!(at("you are") < at("No plan is open") && at("No plan is open") < at("a minute"), "{screen}");
+    assert!(terminal.leave("quit"), "{}", terminal.screen());
+}
+
 #[test]
 fn a_typed_no_has_its_reason() {
     let home = Home::new();

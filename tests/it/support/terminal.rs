@@ -84,6 +84,11 @@ impl Terminal {
         self.until_prompts(open + 1);
     }
 
+    /// Waits until this stands on the screen.
+    pub(crate) fn until_answered(&mut self, answer: &str) {
+        self.until(|text| screen(text).contains(answer));
+    }
+
     /// Types a line, then another one before the first is answered, which waits for `answer`; and waits until the next
     /// prompt is open.
     pub(crate) fn ask_and_type_ahead(&mut self, line: &str, ahead: &str, answer: impl FnOnce()) {

@@ -49,7 +49,7 @@ impl Witness {
         let text = answer::plain(&message.blocks);
         let is_called_so =
             |name: &str| moment.state.resolved.iter().any(|one| one.name == name && !seat.hidden.contains_key(&one.id));
-        let mut shown = text.split(|c: char| c.is_whitespace() || ",.;:()|“”`".contains(c));
+        let mut shown = text.split_whitespace().map(|word| word.trim_matches(|c: char| ",.;:()|“”`".contains(c)));
         let is_hidden = |word: &&str| seat.hidden.values().any(|name| name == word);
         let shown = shown.find(|word| is_hidden(word) && !is_called_so(word) && !asked.contains(*word));
         let shown = shown.map(str::to_owned);
