@@ -9,8 +9,11 @@ use tokio::time::Instant;
 /// How many failures in a row open it.
 const FAILURES_MAX: u32 = 5;
 
+/// How many failures one counts as that took a request's whole time: nobody waits so long often.
+const LATE_COUNTS: u32 = 3;
+
 /// How long nobody is asked then.
-const OPEN_FOR: Duration = Duration::from_secs(30);
+const OPEN_FOR: Duration = Duration::from_mins(1);
 
 #[derive(Default)]
 struct State {
@@ -43,8 +46,17 @@ impl Breaker {
 
     /// It did not.
     pub(super) fn failed(&self) {
+        self.count(1);
+    }
+
+    /// It did not within the time that a question has.
+    pub(super) fn was_late(&self) {
+        self.count(LATE_COUNTS);
+    }
+
+    fn count(&self, failures: u32) {
         let mut state = self.lock();
-        state.failures = state.failures.saturating_add(1);
+        state.failures = state.failures.saturating_add(failures);
         if state.failures >= FAILURES_MAX {
             state.open_until = Some(Instant::now() + OPEN_FOR);
         }
@@ -75,5 +87,10 @@ mod tests {
         assert_eq!(breaker.may_ask(), Ok(()));
         breaker.failed();
         assert_eq!(breaker.may_ask(), Ok(()), "it is counted anew");
+        breaker.answered();
+        breaker.was_late();
+        assert_eq!(breaker.may_ask(), Ok(()));
+        breaker.was_late();
+        assert_eq!(breaker.may_ask(), Err(OPEN_FOR), "twice is enough of what takes so long");
     }
 }

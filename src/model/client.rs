@@ -103,6 +103,7 @@ impl Models {
         let said = timeout_at(deadline, self.answer(Asking { ask, model, deadline, meter })).await;
         let said = said.unwrap_or(Err(Trouble::Late(self.config.limit.as_secs())));
         match &said {
+            Err(Trouble::Late(_)) => self.breaker.was_late(),
             Err(trouble) if trouble.is_down() => self.breaker.failed(),
             // Also one that says no is there.
             Ok(_) | Err(_) => self.breaker.answered(),
@@ -294,7 +295,7 @@ impl Mind for Models {
             match heard {
                 Ok(Whole { text, calls, .. }) => Ok(Thought { text, calls, usage }),
                 Err(trouble) => {
-                    let why = trouble.to_string();
+                    let why = trouble.told();
                     tracing::warn!(tier, why, "a model did not answer");
                     Err(Unheard { why, usage })
                 }

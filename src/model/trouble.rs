@@ -85,6 +85,23 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// In a few words, with who tells more where it is how the server is set up.
+    pub(super) fn told(&self) -> String {
+        let is_set_up_wrong = match self {
+            Self::Unreachable(_) | Self::Elsewhere(_) | Self::Senseless(_) => true,
+            Self::Refused(refusal) => matches!(refusal.status, 401 | 403 | 404),
+            Self::Broken
+            | Self::GaveUp(_)
+            | Self::Endless(_)
+            | Self::Unfinished(_)
+            | Self::Late(_)
+            | Self::LeftAlone(_)
+            | Self::NotConfigured(_) => false,
+        };
+        let more = if is_set_up_wrong { " (`countersign doctor` says what to do)" } else { "" };
+        format!("{self}{more}")
+    }
+
     /// Whether it says something about the server, and not about what was asked.
     pub(super) fn is_down(&self) -> bool {
         match self {

@@ -143,8 +143,8 @@ fn the_bot_is_useful_with_the_model_down() {
         said.push(bot.ask(QUESTION).text().replace(&fake.base_url(), "URL"));
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    I do not know a set command for that, and the model did not answer: its server answers something that is no answer: expected value at line 1 column 1. Set commands, approvals and rules need no model; `help` lists them.
-    I do not know a set command for that, and the model did not answer: its server answers 401: the fake was told to refuse. Set commands, approvals and rules need no model; `help` lists them.
+    I do not know a set command for that, and the model did not answer: its server answers something that is no answer: expected value at line 1 column 1 (`countersign doctor` says what to do). Set commands, approvals and rules need no model; `help` lists them.
+    I do not know a set command for that, and the model did not answer: its server answers 401: the fake was told to refuse (`countersign doctor` says what to do). Set commands, approvals and rules need no model; `help` lists them.
     I do not know a set command for that, and the model did not answer: no answer within 2 s. Set commands, approvals and rules need no model; `help` lists them.
     The model says, and nothing was looked at for it:
     I cannot say.

@@ -239,18 +239,19 @@ fn the_list_shows_what_is_live_here_and_everything_to_who_administers() {
     let mut world = world();
     insta::assert_snapshot!(says(&mut world, "ann", "grants").said, @"Nothing is allowed beforehand in this room now.");
     given_on(&mut world, "edit nginx: b", "");
-    insta::assert_snapshot!(plain(&says(&mut world, "ann", "grants"), &world), @r#"
+    insta::assert_snapshot!(plain(&says(&mut world, "ann", "grants"), &world), @r"
     What: edit nginx
     Does: lab_control.edit
     To: service:web-1:nginx
     With text: b
+    Only while: a card would show the same lines as this one's did
     In: test:room
     For: ann
     By: bob
     Until: 2023-11-15 06:13:20 UTC
     Uses: 10 of 10 left
     Id: GRANT
-    "#);
+    ");
     let from_elsewhere = |world: &mut World, who: &str| {
         let mut asked = signal(&format!("l{}", world.now().seed), who, "grants");
         asked.thread.conversation = ConversationId::new("another");

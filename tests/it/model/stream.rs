@@ -72,7 +72,7 @@ fn a_stream_that_is_no_answer_is_not_shown() {
     its answer did not end, and was cut off at 64 KiB.
     no answer within 6 s.
     its server gave up in the middle: CUDA out of memory.
-    its server answers something that is no answer: expected value at line 1 column 1.
+    its server answers something that is no answer: expected value at line 1 column 1 (`countersign doctor` says what to do).
     its answer did not end, and was cut off at 256 KiB.
     its answer did not end, and was cut off at 8192 KiB.
     its answer was not finished within 1024 tokens (`model.answer_tokens`).

@@ -23,7 +23,7 @@ pub(in crate::thread) fn models(minds: &Minds) -> String {
 
 /// Nobody answered.
 pub(in crate::thread) fn unheard(why: &str, mask: &Mask) -> Vec<Block> {
-    let why = text::defuse_mentions(&text::one_line(&mask.apply(why), 200));
+    let why = text::defuse_mentions(&text::one_line(&mask.apply(why), 260));
     // A server's own words may be whole sentences.
     let why = why.trim_end_matches('.');
     sentence(format!(

@@ -140,6 +140,10 @@ fn fields(id: &GrantId, grant: &Grant, chars_max: usize) -> Vec<(String, String)
         let value = value.as_str().map_or_else(|| Value::to_string(value), str::to_owned);
         fields.push((format!("With {}", plain(name, usize::MAX)), plain(&value, chars_max)));
     }
+    if grant.shown.is_some() {
+        // The same words change something else by then: they are asked about again.
+        fields.push(("Only while".to_owned(), "a card would show the same lines as this one's did".to_owned()));
+    }
     fields.extend([
         ("In".to_owned(), plain(&format!("{}:{}", grant.room.0, grant.room.1), usize::MAX)),
         ("For".to_owned(), named(&grant.person)),
