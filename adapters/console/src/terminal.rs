@@ -36,6 +36,10 @@ const PROMPT: &str = "countersign> ";
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
 const HOW_TO_LEAVE: &str = "To leave, type quit or press Ctrl-D.";
+/// How long an answer may take until whoever waits is told how to get the prompt back.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const TAKES_LONG: &str = "This takes a while. Ctrl-C gives the prompt back.";
 const STILL_WORKING: &str = "Still working on it. The answer will appear here; type stop to end it.";
 const BUSY: &str = "The bot is busy with earlier questions, and this line was not taken. Send it again in a moment.";
 
@@ -267,12 +271,24 @@ impl Console {
             if let Next::End(ended) = next {
                 return ended;
             }
+            self.wait(interrupts).await;
+        }
+    }
+
+    /// Until there is an answer, or Ctrl-C gives the prompt back. Whoever waits long is told of that once.
+    async fn wait(&self, interrupts: &mut OsSignal) {
+        let mut is_told = false;
+        loop {
             tokio::select! {
                 biased;
-                () = self.waiting.until_answered() => {}
+                () = self.waiting.until_answered() => return,
                 _ = interrupts.recv() => {
                     self.waiting.forget();
-                    self.say(STILL_WORKING).await;
+                    return self.say(STILL_WORKING).await;
+                }
+                () = tokio::time::sleep(PATIENCE), if !is_told => {
+                    is_told = true;
+                    self.say(TAKES_LONG).await;
                 }
             }
         }

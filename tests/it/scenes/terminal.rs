@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use countersign_model_fake::{Fake, Turn};
 use regex::Regex;
 
 use super::plain;
@@ -93,6 +94,22 @@ fn what_is_typed_ahead_is_heard_in_its_order() {
     let screen = terminal.screen();
     let at = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}: {screen}"));
     assert!(at("you are") < at("No plan is open") && at("No plan is open") < at("a minute"), "{screen}");
+    assert!(terminal.leave("quit"), "{}", terminal.screen());
+}
+
+/// The prompt is away while somebody waits; they need not guess how to get it back.
+#[test]
+fn whoever_waits_long_is_told_how_to_go_on() {
+    let (home, model) = (Home::new(), Fake::start(vec![Turn::Hangs]));
+    let mut bot = home.bot();
+    bot.env("COUNTERSIGN_MODEL__BASE_URL", model.base_url()).env("COUNTERSIGN_MODEL__SMART", "big");
+    let mut terminal = Terminal::start(&bot);
+    terminal.type_only("why do my customers complain");
+    terminal.until_answered("This takes a while. Ctrl-C gives the prompt back.");
+    terminal.ask("\u{3}");
+    assert!(terminal.screen().contains("Still working on it."), "{}", terminal.screen());
+    terminal.ask("stop");
+    terminal.until_answered("asked for that. Nothing was changed.");
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }
 

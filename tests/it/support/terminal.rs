@@ -84,6 +84,11 @@ impl Terminal {
         self.until_prompts(open + 1);
     }
 
+    /// Types a line, and waits for nothing.
+    pub(crate) fn type_only(&mut self, line: &str) {
+        self.press(line);
+    }
+
     /// Waits until this stands on the screen.
     pub(crate) fn until_answered(&mut self, answer: &str) {
         self.until(|text| screen(text).contains(answer));
