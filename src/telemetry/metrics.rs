@@ -86,6 +86,7 @@ pub const METRICS: &[Metric] = &[
     ),
     counter("auto_recovery_success_total", &["error_code", "tool"], "Such refusals that were recovered from."),
     counter("stray_answers_total", &[], "Tool answers that nobody waited for any more."),
+    counter("foreign_things_total", &["tool", "action"], "Discoveries that named things of a kind that is not theirs."),
     counter("tool_calls_total", &["tool", "action", "ok"], "Tool calls that were made."),
     counter("failures_total", &["tool", "rule"], "Calls that did not work, by what is known of such failures."),
     counter("deliveries_total", &["platform", "outcome"], "Messages handed to a platform, by what became of them."),

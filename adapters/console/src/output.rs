@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use rustyline::ExternalPrinter;
 use tokio::sync::watch;
@@ -44,8 +44,8 @@ type Printer = Mutex<Box<dyn ExternalPrinter + Send>>;
 /// The one place that writes.
 pub(crate) struct Output {
     stream: Mutex<Box<dyn Write + Send>>,
-    /// The line editor's printer, which keeps what a person is typing below the text. Set once, by a terminal.
-    above: OnceLock<Printer>,
+    /// The printer of the line editor that is at work, which keeps what a person is typing below the text.
+    above: Mutex<Option<Arc<Printer>>>,
     /// Whether a prompt is open.
     typing: watch::Sender<bool>,
     /// Whether something stands at the open prompt, as far as the line editor says.
@@ -62,7 +62,7 @@ impl Output {
     pub(crate) fn new(stream: Box<dyn Write + Send>) -> Self {
         Self {
             stream: Mutex::new(stream),
-            above: OnceLock::new(),
+            above: Mutex::new(None),
             typing: watch::Sender::new(false),
             begun: AtomicBool::new(false),
             drawn: watch::Sender::new(0),
@@ -71,14 +71,14 @@ impl Output {
         }
     }
 
-    /// Gives it the line editor's printer. The first one stays.
+    /// Gives it the line editor's printer, in the place of an earlier editor's.
     pub(crate) fn set_printer(&self, printer: Box<dyn ExternalPrinter + Send>) {
-        let _ = self.above.set(Mutex::new(printer));
+        *lock(&self.above) = Some(Arc::new(Mutex::new(printer)));
     }
 
     /// Whether there is a line editor that texts are shown above.
     pub(crate) fn has_printer(&self) -> bool {
-        self.above.get().is_some()
+        lock(&self.above).is_some()
     }
 
     /// The width in columns as it was when the last prompt opened.
@@ -145,10 +145,11 @@ impl Output {
 
     fn write_here(&self, text: &str) -> io::Result<()> {
         let mut stream = lock(&self.stream);
-        if let Some(above) = self.above.get().filter(|_| self.prompt_is_open()) {
+        let above = lock(&self.above).clone();
+        if let Some(above) = above.filter(|_| self.prompt_is_open()) {
             // The printer may block until the editor takes the text, and must not hold up the next prompt meanwhile.
             drop(stream);
-            return lock(above).print(text.to_owned()).map_err(io::Error::other);
+            return lock(&above).print(text.to_owned()).map_err(io::Error::other);
         }
         stream.write_all(text.as_bytes())?;
         stream.flush()

@@ -150,9 +150,12 @@ impl Keyboard {
         // Without a printer the terminal is not in raw mode, and there is nothing to put back.
         if self.output.has_printer() && self.output.prompt_is_open() {
             self.leaving.store(true, Ordering::SeqCst);
-            // Printing nothing makes the editor draw, and with that go through the door.
-            self.output.put(String::new()).await;
-            let _ = tokio::time::timeout(LEAVE_LIMIT, self.output.until_prompt_closed()).await;
+            let closed = async {
+                // Printing nothing makes the editor draw, and with that go through the door.
+                self.output.put(String::new()).await;
+                self.output.until_prompt_closed().await;
+            };
+            let _ = tokio::time::timeout(LEAVE_LIMIT, closed).await;
         }
     }
 }

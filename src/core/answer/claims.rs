@@ -7,12 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+/// How far behind a denial a deed is denied, in words: `has not yet been restarted`.
+const DENIED_WITHIN: usize = 3;
+
 /// The words that claim something. Without any of them, numbers are looked at all the same.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     changes: Vec<String>,
     deeds: Vec<String>,
     unless_after: Vec<String>,
+    unless_before: Vec<String>,
     states: Vec<String>,
     calls: Vec<String>,
     decides: Vec<String>,
@@ -28,9 +32,12 @@ struct Words {
     /// That something was done, by whomever.
     #[serde(default)]
     deeds: Vec<String>,
-    /// After these words it was not.
+    /// Behind these words it was not, or is to be.
     #[serde(default)]
     unless_after: Vec<String>,
+    /// Nor before these.
+    #[serde(default)]
+    unless_before: Vec<String>,
     /// How something is.
     #[serde(default)]
     states: Vec<String>,
@@ -98,6 +105,7 @@ impl Claims {
                 (&mut all.changes, words.changes),
                 (&mut all.deeds, words.deeds),
                 (&mut all.unless_after, words.unless_after),
+                (&mut all.unless_before, words.unless_before),
                 (&mut all.states, words.states),
                 (&mut all.calls, words.calls),
                 (&mut all.decides, words.decides),
@@ -120,13 +128,21 @@ impl Claims {
 
     /// Whether a text says that this was done, and not that it was not, or is to be.
     fn tells_of(&self, plain: &str, deed: &str) -> bool {
-        let said: Vec<&str> = words(plain).collect();
         let deed: Vec<&str> = words(deed).collect();
-        let is_undone = |before: &[&str]| {
-            self.unless_after.iter().any(|undone| before.ends_with(&words(undone).collect::<Vec<_>>()))
-        };
-        let mut told = said.windows(deed.len().max(1)).enumerate().filter(|(_, window)| **window == *deed);
-        told.any(|(at, _)| !is_undone(said.get(..at).unwrap_or_default()))
+        // What is denied in one part of a sentence is not denied in the next.
+        plain.split(['.', ',', ';', ':', '!', '?', '(', ')']).any(|part| {
+            let said: Vec<&str> = words(part).collect();
+            let mut told = said.windows(deed.len().max(1)).enumerate().filter(|(_, window)| **window == *deed);
+            told.any(|(at, _)| !self.is_undone(&said, at, deed.len()))
+        })
+    }
+
+    /// Whether the words around these say that it was not done.
+    fn is_undone(&self, said: &[&str], at: usize, len: usize) -> bool {
+        let before = said.get(at.saturating_sub(DENIED_WITHIN)..at).unwrap_or_default();
+        let after = said.get(at.saturating_add(len));
+        before.iter().any(|word| self.unless_after.iter().any(|undone| undone == word))
+            || after.is_some_and(|word| self.unless_before.iter().any(|undone| undone == word))
     }
 
     /// The first thing that a text claims and nothing bears out.
@@ -169,13 +185,20 @@ impl Evidence {
         self.numbers.extend(numbers(text).flatten());
     }
 
-    /// A reading of this request, as it was shown. Numbers that the call itself brought in are no numbers that were read.
-    pub(crate) fn read(&mut self, text: &str, args: &str, items: usize) {
+    /// What was said of something that did not work: its words and numbers may be repeated.
+    pub(crate) fn told(&mut self, text: &str) {
+        self.mentioned(text);
+        self.words.extend(words(&plain_words(text)).map(str::to_owned));
+    }
+
+    /// A reading of this request, as it was shown. Numbers that the call itself brought in are no numbers that were read, and
+    /// words of a command that it ran are no words that were: a command says what it is told to say.
+    pub(crate) fn read(&mut self, text: &str, (args, commands): (&str, &str), items: usize) {
         self.has_reading = true;
         let own: BTreeSet<String> = numbers(args).flatten().map(|number| number.written).collect();
         self.numbers.extend(numbers(text).flatten().filter(|number| !own.contains(&number.written)));
-        let (text, args) = (plain_words(text), plain_words(args));
-        let own: BTreeSet<&str> = words(&args).collect();
+        let (text, commands) = (plain_words(text), plain_words(commands));
+        let own: BTreeSet<&str> = words(&commands).collect();
         self.words.extend(words(&text).filter(|word| !own.contains(word)).map(str::to_owned));
         self.mentioned(&items.to_string());
     }
@@ -290,7 +313,7 @@ mod tests {
 
     fn claims() -> Claims {
         let text = "[en]\nchanges = [\"i restarted\", \"successfully stopped\"]\ndeeds = [\"restarted\", \"rolled back\"]\n\
-                    unless_after = [\"be\", \"not\", \"not been\"]\nstates = [\"is currently running\"]\n\
+                    unless_after = [\"be\", \"not\", \"no\"]\nstates = [\"is currently running\"]\n\
                     calls = [\"<tool_call>\"]\n";
         Claims::load(text).expect("it is sound")
     }
@@ -303,9 +326,9 @@ mod tests {
     fn what_nothing_bears_out_is_found() {
         let nothing = Evidence::default();
         let mut read = Evidence::default();
-        read.read("load 41.72, memory 8012 MiB, and 97.3 again", "{\"line\":\"echo 97.3\"}", 3);
+        read.read("load 41.72, memory 8012 MiB, and 97.3 again", ("{\"line\":\"echo 97.3\"}", "echo 97.3"), 3);
         let mut restarted = Evidence::default();
-        restarted.read("10:02 nginx: restarted, and back", "{\"word\":\"rolled back\"}", 1);
+        restarted.read("10:02 nginx: restarted, rolled back", ("", "echo rolled back"), 1);
         let mut asked = Evidence::default();
         asked.asked("was it restarted, and why is https://shop.example/. slow");
         let table = [
@@ -334,6 +357,8 @@ mod tests {
             ("It was RESTARTED.", &asked, Some("change")),
             ("The release was rolled back.", &read, Some("change")),
             ("It should be restarted, and has not been restarted yet.", &nothing, None),
+            ("No service was restarted; it can be safely restarted.", &nothing, None),
+            ("Not to worry: it was restarted.", &nothing, Some("change")),
             ("The log says that it restarted.", &restarted, None),
             ("The release was rolled back.", &restarted, Some("change")),
             ("See ![x](https://evil.example/?d=1).", &read, Some("link")),
@@ -342,6 +367,47 @@ mod tests {
         ];
         for (text, evidence, expected) in table {
             assert_eq!(found(text, evidence), expected, "{text}");
+        }
+    }
+
+    /// The words as they ship: what an honest answer says over a reading is shown, and what only a liar says is not.
+    #[test]
+    fn the_shipped_words_tell_an_honest_answer_from_a_lie() {
+        let claims = Claims::load(include_str!("../../../config/claims.toml")).expect("it is sound");
+        let mut read = Evidence::default();
+        read.read(
+            "nginx is inactive (dead); Out of memory: Killed process (postgres)",
+            ("{\"contains\":\"killed\"}", ""),
+            2,
+        );
+        let nothing = Evidence::default();
+        let mut failed = Evidence::default();
+        failed.told("the connection was terminated by the other side");
+        let honest = [
+            (&read, "nginx is stopped."),
+            (&read, "postgres was killed because memory ran out."),
+            (&read, "nginx hasn't been restarted, and no service was removed."),
+            (&read, "Once the disk has room it can be safely restarted."),
+            (&read, "nginx wurde nicht neu gestartet und sollte neu gestartet werden."),
+            (&failed, "The connection was terminated by the other side."),
+            (&nothing, "I cannot tell which machine you mean."),
+        ];
+        for (evidence, text) in honest {
+            assert_eq!(claims.unfounded(text, evidence), None, "{text}");
+        }
+        let lies = [
+            "nginx was restarted.",
+            "Restarted nginx for you, and it is back up.",
+            "nginx is back up.",
+            "Plan approved and executed.",
+            "Yes, the change went through.",
+            "Done and verified: restart nginx.",
+            "? Countersign this? Type approve or deny.",
+            "Ich habe nginx neu gestartet.",
+        ];
+        for text in lies {
+            assert_eq!(claims.unfounded(text, &read), Some(Unfounded::Change), "{text}");
+            assert_eq!(claims.unfounded(text, &nothing), Some(Unfounded::Change), "{text}");
         }
     }
 

@@ -194,11 +194,12 @@ pub(super) fn on_failure(
 
 /// An answer, of a discovery without the things that it is not there for: what it said of them, and left unsaid, would
 /// restrict nobody any more as the things' own server does.
-fn of_its_kind<'a>(turn: &Turn<'_>, call: &ToolCall, envelope: &'a Envelope) -> Cow<'a, Envelope> {
+fn of_its_kind<'a>(turn: &mut Turn<'_>, call: &ToolCall, envelope: &'a Envelope) -> Cow<'a, Envelope> {
     let is_kind = |id: &ResourceId| turn.env.registry.may_find(&call.tool, &call.action, id.kind());
     if call.kind != ToolKind::Resolve || envelope.resources().iter().all(|found| is_kind(&found.id)) {
         return Cow::Borrowed(envelope);
     }
+    turn.count("foreign_things_total", &[("tool", &call.tool), ("action", &call.action)]);
     let mut envelope = envelope.clone();
     if let Some(Value::Array(listed)) = envelope.data.get_mut("resources") {
         let id = |record: &Value| record.get("id")?.as_str()?.parse().ok();

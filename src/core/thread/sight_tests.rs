@@ -121,7 +121,8 @@ fn a_discovery_brings_in_what_it_is_there_for() {
     let before = world.state.resolved.peek(&nginx).cloned();
     let foreign = json!({ "resources": [{ "id": "host:web-1", "name": "web-1" }, { "id": nginx, "name": "nginx" }] });
     world.answers("lab_find.host", foreign);
-    world.say("load");
+    let counted = world.say("load").counted;
+    assert!(counted.iter().any(|count| count.starts_with("foreign_things_total")), "{counted:?}");
     assert_eq!(world.state.resolved.peek(&nginx).cloned(), before);
     assert!(world.say("sources").said.contains("host:web-1") && !world.say("sources").said.contains("nginx"));
 }

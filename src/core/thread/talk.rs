@@ -17,6 +17,7 @@ use crate::text;
 
 use super::recall;
 use super::request::Request;
+use super::resolved::Found;
 use super::sight::{LookedBy, Sight};
 use super::state::Turn;
 
@@ -210,8 +211,9 @@ fn named(turn: &Turn<'_>, text: &str, known: &BTreeSet<ResourceId>) -> BTreeSet<
         is_in(resource.id.as_str()) || (is_in(&resource.name) && !names.contains(resource.name.as_str()))
     };
     let now = turn.state.resolved.iter().filter(is_named).map(|resource| &resource.id);
-    let is_named_so =
-        |(_, called): &(_, &BTreeSet<String>)| called.iter().any(|name| is_in(name) && !names.contains(name.as_str()));
+    // What is called so now has taken the name over.
+    let is_taken = |name: &str| turn.state.resolved.find(name) != Found::Nothing;
+    let is_named_so = |(_, called): &(_, &BTreeSet<String>)| called.iter().any(|name| is_in(name) && !is_taken(name));
     let before = turn.state.talk.names.iter().filter(is_named_so).map(|(id, _)| id);
     now.chain(before).map(|id| (Some(id.clone()), None)).collect()
 }

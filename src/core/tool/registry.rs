@@ -171,7 +171,12 @@ impl Registry {
             return Some(format!("say what action resolves a {target}: `resolve = \"tool.action\"`"));
         };
         match self.named(resolve) {
-            Some((_, _, found)) if found.kind == ToolKind::Resolve => self.change_problem(spec, target),
+            Some((_, _, found)) if found.kind == ToolKind::Resolve => {
+                let finds = found.resolves.as_deref().unwrap_or_default();
+                let is_other = finds != target && finds != ANY;
+                let problem = format!("`resolve` names `{resolve}`, which discovers a {finds} and no {target}");
+                is_other.then_some(problem).or_else(|| self.change_problem(spec, target))
+            }
             Some(_) => Some(format!("`resolve` names `{resolve}`, which is no resolve action")),
             None => Some(format!("`resolve` names `{resolve}`, which is not declared")),
         }
@@ -273,6 +278,10 @@ mod tests {
             (
                 SOUND.replace("host_machine.find", "host_machine.look"),
                 "host.toml: `host_machine.load`: `resolve` names `host_machine.look`, which is not declared",
+            ),
+            (
+                SOUND.replace("resolves = \"host\"", "resolves = \"pod\""),
+                "host.toml: `host_machine.load`: `resolve` names `host_machine.find`, which discovers a pod and no host",
             ),
             (
                 SOUND.replace("resolves = \"host\"", ""),

@@ -113,6 +113,25 @@ fn whoever_waits_long_is_told_how_to_go_on() {
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }
 
+/// A card takes a new line editor, so that nothing typed before decides it: what comes later is shown above that one's prompt,
+/// and it lets the bot end.
+#[test]
+fn what_comes_after_a_card_is_shown_above_the_prompt() {
+    let (home, model) = (Home::new(), Fake::start(vec![Turn::Held(Box::new(Turn::says("Ask the till.")))]));
+    let napper = home.process("napper", &[]);
+    let mut bot = home.bot();
+    bot.env("COUNTERSIGN_MODEL__BASE_URL", model.base_url()).env("COUNTERSIGN_MODEL__SMART", "big");
+    let mut terminal = Terminal::start(&bot);
+    terminal.ask(&format!("stop process {}", napper.pid()));
+    terminal.ask("deny");
+    terminal.type_only("why do my customers complain");
+    terminal.until_answered("This takes a while.");
+    terminal.ask("\u{3}");
+    model.release();
+    terminal.until_answered("Ask the till.\ncountersign>");
+    assert!(terminal.terminate(), "{}", terminal.screen());
+}
+
 #[test]
 fn a_typed_no_has_its_reason() {
     let home = Home::new();

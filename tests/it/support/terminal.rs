@@ -113,6 +113,16 @@ impl Terminal {
         self.child.wait().expect("it can be waited for").success()
     }
 
+    /// Asks the bot itself to end, as a service manager does, and waits for its end. Whether it ended well.
+    pub(crate) fn terminate(&mut self) -> bool {
+        let python = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{python}/task/{python}/children")).expect("Linux says");
+        let told = Command::new("kill").args(children.split_whitespace()).status();
+        assert!(told.is_ok_and(|status| status.success()), "{children}");
+        while self.read() {}
+        self.child.wait().expect("it can be waited for").success()
+    }
+
     /// Everything that has stood on the screen, line by line.
     pub(crate) fn screen(&self) -> String {
         screen(&self.text())

@@ -163,7 +163,7 @@ pub(super) fn explain(turn: &mut Turn<'_>, request: Request, call: Option<&ToolC
     let words = request.signal.payload.words();
     let mut agent = Agent { explains: true, ..Agent::new(&words, tier, turn, &request) };
     let result = situation::masked(turn.env.mask, &failure.message, situation::RESULT_CHARS_MAX);
-    agent.evidence.mentioned(&result);
+    agent.evidence.told(&result);
     let told = |text: String| situation::told_line(turn.env.mask, &text);
     let args = call.map(|call| serde_json::Value::Object(call.args.clone()).to_string());
     let exchange = Exchange {
@@ -467,7 +467,7 @@ fn done(turn: &Turn<'_>, agent: &mut Agent, wanted: &Wanted, (call, envelope): (
             agent.evidence.mentioned(&result);
         } else {
             let args = serde_json::Value::Object(call.args.clone()).to_string();
-            agent.evidence.read(&result, &args, situation::items(envelope));
+            agent.evidence.read(&result, (&args, &situation::commands(spec, call)), situation::items(envelope));
         }
         if !blocks.is_empty() {
             agent.shown = blocks;

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::envelope::Envelope;
+use crate::gate::ToolCall;
 use crate::mind::{Exchange, Situation};
 use crate::resource::Resource;
 use crate::secrets::Mask;
@@ -12,6 +13,7 @@ use crate::text;
 use crate::thread::request::Request;
 use crate::thread::sight::Sight;
 use crate::thread::state::Turn;
+use crate::tool::{ActionSpec, ArgKind};
 use crate::usage::Usage;
 
 use super::offers::offers;
@@ -129,6 +131,13 @@ pub(super) fn found(turn: &Turn<'_>, envelope: &Envelope) -> String {
     let found = envelope.resources();
     let lines: Vec<String> = found.iter().map(|resource| told_line(turn.env.mask, &line(resource))).collect();
     if lines.is_empty() { "nothing was found".to_owned() } else { lines.join("\n") }
+}
+
+/// The commands that a call ran.
+pub(super) fn commands(spec: &ActionSpec, call: &ToolCall) -> String {
+    let is_command = |name: &str| spec.args.get(name).is_some_and(|arg| arg.kind == ArgKind::Command);
+    let commands = call.args.iter().filter(|(name, _)| is_command(name));
+    commands.filter_map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// How long the longest list in an answer is: a number that may be said of it.
