@@ -221,6 +221,12 @@ impl Envelope {
         listed.iter().filter_map(|one| serde_json::from_value(one.clone()).ok()).collect()
     }
 
+    /// The names that a discovery answered with and that might have been meant, each an `id` and a `name`, in a list under
+    /// `data.nearest`.
+    pub fn nearest(&self) -> &[Value] {
+        self.data.get("nearest").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// A rule refused it: nothing was tried.
     pub fn blocked(code: Code, message: impl Into<String>, details: Details) -> Self {
         let error = Failure { code, message: message.into(), blocked: true, failed: false, retryable: false, details };

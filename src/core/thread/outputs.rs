@@ -1,8 +1,6 @@
 //! What the calls of the last answer came back with, as raw as it may be shown: for `sources`. Masked and cut when it comes
 //! in, bounded, in memory only; it bears out nothing and verifies nothing.
 
-use serde_json::Value;
-
 use crate::answer;
 use crate::envelope::Envelope;
 use crate::gate::ToolCall;
@@ -77,9 +75,9 @@ impl Outputs {
 }
 
 fn named(envelope: &Envelope) -> Vec<(ResourceId, Vec<String>)> {
-    let found =
-        envelope.resources().into_iter().map(|found| (found.labels(), found.id)).map(|(labels, id)| (id, labels));
-    let nearest = envelope.data.get("nearest").and_then(Value::as_array).into_iter().flatten();
+    let found = envelope.resources();
+    let found = found.iter().map(|found| (found.id.clone(), found.labels()));
+    let nearest = envelope.nearest().iter();
     let nearest = nearest.filter_map(|near| Some((near.get("id")?.as_str()?.parse().ok()?, Vec::new())));
     found.chain(nearest).collect()
 }

@@ -151,9 +151,13 @@ pub(in crate::thread) fn nothing_found(name: &str, gone: bool, answer: &Envelope
     let name = quote(name, mask);
     let mut said =
         if gone { format!("{name} is not there any more.") } else { format!("Nothing here is called “{name}”.") };
-    let nearest = answer.data.get("nearest").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let names: Vec<String> =
-        nearest.iter().filter_map(|near| near.get("name")?.as_str()).take(5).map(|name| quote(name, mask)).collect();
+    let names: Vec<String> = answer
+        .nearest()
+        .iter()
+        .filter_map(|near| near.get("name")?.as_str())
+        .take(5)
+        .map(|name| quote(name, mask))
+        .collect();
     if !names.is_empty() {
         let _infallible = write!(said, " The nearest names are {}.", names.join(", "));
     }
