@@ -8,7 +8,10 @@ pub mod wire;
 pub mod clock;
 pub mod engine;
 pub mod permit;
+pub mod vault;
 pub mod replay;
+#[cfg(feature = "host")]
+mod sandbox;
 mod served;
 pub mod store;
 pub mod tools;

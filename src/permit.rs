@@ -22,6 +22,12 @@ use crate::clock::random_bytes;
 /// The key of a call's `_meta` under which its permit travels.
 pub const META_KEY: &str = "countersign/permit";
 
+/// The key of a call's `_meta` under which [`MODEL`] stands where a model thought of it.
+pub const PROPOSED_BY_KEY: &str = "countersign/proposed-by";
+
+/// What stands there.
+pub const MODEL: &str = "model";
+
 /// The environment variable that hands a server process its key, as 64 hexadecimal digits.
 pub const KEY_VARIABLE: &str = "SPOKE_PERMIT_KEY";
 

@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn commands_of_several_lines_are_separated_by_null_bytes() {
-        let answers = answers(b"for i in 1 2; do\necho $i\ndone\0ls", true, false);
+        let answers = answers(b"uptime\ndf -h\0ls", true, false);
         assert_eq!(answers.lines().count(), 2, "{answers}");
         assert!(answers.lines().all(|line| line.starts_with("reads: ")), "{answers}");
     }

@@ -1,6 +1,7 @@
 //! `countersign doctor`: looks at everything that a newcomer gets wrong, before the bot runs, and says what to do about it. It
 //! changes nothing and hears nothing; what a platform is asked, its adapter knows.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use countersign_core::port::{Adapter, Finding};
@@ -11,7 +12,13 @@ use super::policy::{HOW_TO_BEGIN, print};
 use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
 use crate::access::Sources;
+use crate::clock::wall_now;
 use crate::config::Model;
+#[cfg(feature = "host")]
+use crate::config::SandboxMode;
+use crate::engine::set_aside_since;
+use crate::store::Store;
+use crate::vault::CredentialError;
 use crate::wire::{check, platforms};
 
 /// How long one platform may take.
@@ -27,13 +34,17 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
     let sources = access_sources(&setup.config, &setup.registry);
     let adapters = platforms(&setup.config, &setup.intents, |_| false, &setup.data_dir).map_err(Failed::Usage)?;
     let mut findings = vec![data(&setup)];
+    #[cfg(feature = "host")]
+    findings.push(sandbox(&setup));
     findings.extend(people(&sources, !adapters.is_empty()));
+    findings.extend(credentials(&setup));
     if adapters.is_empty() {
         let here = "no platform is configured, so that it talks in a terminal, with whoever runs it";
         findings.push(("platforms".to_owned(), Finding::fine(here)));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
+    findings.extend(runtime.block_on(set_aside(&setup)));
     for adapter in &adapters {
         findings.extend(runtime.block_on(examined(adapter.as_ref())));
     }
@@ -45,6 +56,23 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
         .map(|(about, Finding { found, fix })| (about, Finding { found: mask(&found), fix: fix.map(|fix| mask(&fix)) }))
         .collect();
     report(&findings, args.json)
+}
+
+/// What commands run in: whether this machine can build it.
+#[cfg(feature = "host")]
+fn sandbox(setup: &Setup) -> About {
+    let best_effort = setup.config.run.sandbox == SandboxMode::BestEffort;
+    let finding = match (crate::sandbox::missing(), best_effort) {
+        (None, _) => {
+            Finding::fine("commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed")
+        }
+        (Some(missing), true) => Finding::fine(format!("commands run with a part of their sandbox only: {missing}")),
+        (Some(missing), false) => Finding::wrong(
+            format!("commands don't run, because their sandbox can't be built here: {missing}"),
+            "Let the bot's kernel or container have namespaces and Landlock, or set `[run] sandbox = \"best_effort\"`.",
+        ),
+    };
+    ("sandbox".to_owned(), finding)
 }
 
 /// The directory of its data: made at the first start, so that it need not be there.
@@ -66,6 +94,35 @@ fn data(setup: &Setup) -> About {
         Finding::fine(format!("{shown} is made at the first start"))
     };
     ("data".to_owned(), finding)
+}
+
+/// The credentials that are configured, and those that a tool needs besides.
+fn credentials(setup: &Setup) -> Vec<About> {
+    let actions = setup.registry.tools().flat_map(|tool| &tool.actions);
+    let needed: BTreeSet<&str> = actions.flat_map(|(_, spec)| spec.credentials.iter().map(String::as_str)).collect();
+    let mut checked: BTreeMap<&str, Option<CredentialError>> = setup.credentials.checked().collect();
+    for name in needed {
+        checked.entry(name).or_insert_with(|| Some(CredentialError::not_configured(name)));
+    }
+    let finding = |(name, trouble): (&str, Option<CredentialError>)| match trouble {
+        None => Finding::fine(format!("`{name}` is there, and for the bot alone")),
+        Some(trouble) => Finding::wrong(trouble.to_string(), trouble.fix()),
+    };
+    checked.into_iter().map(|credential| ("credentials".to_owned(), finding(credential))).collect()
+}
+
+/// Messages that the bot does not work on again, because it ended twice while it did. Where there is no database yet, or none
+/// that this version can read, there is nothing to say.
+async fn set_aside(setup: &Setup) -> Option<About> {
+    let url = setup.config.store.database_url(&setup.data_dir).ok()?;
+    let store = Store::open_for_reading(url.expose()).await.ok()?;
+    let found = store.set_aside_since(set_aside_since(wall_now())).await;
+    store.close().await;
+    let count = found.ok()?.len();
+    let found = format!("messages set aside in the last 7 days: {count}; the bot ended twice while it worked on each");
+    let fix = "Look for `set aside` in the bot's log: it names the message, and the lines before it say how the bot ended. \
+               Report it, so that it can be mended.";
+    (count > 0).then(|| ("inbox".to_owned(), Finding::wrong(found, fix)))
 }
 
 /// Who may what: only a chat platform needs anybody but the owner of the process.

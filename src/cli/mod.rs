@@ -5,6 +5,7 @@ mod classify;
 mod doctor;
 #[cfg(feature = "model")]
 mod models;
+mod own;
 mod policy;
 mod replay;
 mod run;
@@ -110,13 +111,36 @@ enum Command {
         /// Which one
         #[arg(value_enum)]
         name: SpokeName,
-        /// A path that is never read and never written; may be given several times
-        #[arg(long, value_name = "PATH")]
-        keep_out: Vec<PathBuf>,
-        /// A file of command tables, as `commands.file` names it
-        #[arg(long, value_name = "FILE")]
-        commands: Option<PathBuf>,
+        #[command(flatten)]
+        limits: SpokeLimits,
     },
+}
+
+/// The limits that the bot's configuration sets for a built-in tool server.
+#[cfg(feature = "host")]
+#[derive(Debug, Args)]
+pub(crate) struct SpokeLimits {
+    /// A path that is never read and never written; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub keep_out: Vec<PathBuf>,
+    /// A file that is never written, and may be read; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub keep_unchanged: Vec<PathBuf>,
+    /// A file of command tables, as `commands.file` names it
+    #[arg(long, value_name = "FILE")]
+    pub commands: Option<PathBuf>,
+    /// A destination that commands may talk to, as `egress.allow` lists it; may be given several times
+    #[arg(long, value_name = "HOST")]
+    pub egress: Vec<String>,
+    /// A path that no command sees; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub hide: Vec<PathBuf>,
+    /// A path that is shown although not everyone on this machine may read it; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub show: Vec<PathBuf>,
+    /// Run commands also where their sandbox cannot be built whole
+    #[arg(long)]
+    pub best_effort: bool,
 }
 
 /// What `classify` reads.
@@ -177,6 +201,10 @@ pub(crate) enum Failed {
 
 /// Runs what the command line says.
 pub fn main() -> ExitCode {
+    #[cfg(feature = "host")]
+    if let Some(code) = crate::sandbox::run_if_asked() {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // Help and the version are no errors, and are printed as they are.
@@ -199,7 +227,7 @@ pub fn main() -> ExitCode {
         Some(Command::Models) => models::run(&cli.run),
         Some(Command::Who { words }) => policy::who(&cli.run, &words),
         #[cfg(feature = "host")]
-        Some(Command::Spoke { name, keep_out, commands }) => spoke::serve(name, keep_out, commands.as_deref()),
+        Some(Command::Spoke { name, limits }) => spoke::serve(name, limits),
     };
     let (code, error) = match done {
         Ok(()) => (FINE, None),

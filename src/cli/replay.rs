@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::Context;
+use countersign_core::env::{Credential, Vault};
 
 use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
@@ -29,6 +30,11 @@ pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
     let rights =
         access_sources(&setup.config, &setup.registry).access(owner).map_err(|error| Failed::Usage(error.into()))?;
     let mut world = setup.world(Box::new(rights.clone()), Box::new(rights), Box::new(Vec::new));
+    // No tool runs, and a recording is of a bot that had its credentials.
+    let needed =
+        setup.registry.tools().flat_map(|tool| tool.actions.values()).flat_map(|spec| spec.credentials.clone());
+    let sound = Vault { credentials: needed.map(|name| (name, Credential::Sound)).collect() };
+    world.vault = Box::new(move || sound.clone());
     if let Some(models) = header.models {
         world.minds = models.into();
     }

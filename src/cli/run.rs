@@ -1,7 +1,7 @@
 //! `countersign`: puts everything together and runs it. Everything that can be wrong is found out before anything is
 //! started.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +11,13 @@ use countersign_core::port::{Ended, Mind};
 use countersign_core::signal::Platform;
 use tokio_util::sync::CancellationToken;
 
+use super::own::Own;
 use super::policy::HOW_TO_BEGIN;
-use super::setup::{Setup, access_sources};
+use super::setup::{Setup, access_sources, machine_name};
 use super::{Failed, RunArgs, Talks};
 use crate::access::{Access, LiveAccess, OsUser, Owner, Sources};
 use crate::clock::fresh_id;
-use crate::config::{Config, DataLock, Model, lock_data_dir};
+use crate::config::{Config, DataLock, Model, SandboxMode, lock_data_dir};
 use crate::engine::{Engine, Parts, Watch};
 use crate::replay::{Header, Recorder};
 use crate::store::{PlansLeft, Store};
@@ -26,6 +27,10 @@ use crate::wire::{ConsoleWiring, Wired, check, console as console_alone, talks_h
 
 /// How long a tool server may take to start.
 const SPOKE_START_LIMIT: Duration = Duration::from_secs(10);
+
+/// The stack of each thread: what people send is read there, and a parser takes some for each level of it. How deep that may
+/// go is bounded where it is read; this is several times what the deepest needs in a build without optimization.
+const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 /// Everything that was found in order, and nothing that runs yet.
 struct Prepared {
@@ -41,7 +46,7 @@ struct Prepared {
 /// Runs until the input is over or somebody asks to stop.
 pub(super) fn run(args: &RunArgs, talks: Talks) -> Result<(), Failed> {
     let prepared = prepare(args, talks).map_err(Failed::Usage)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK_BYTES).enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     let done = runtime.block_on(start(args, talks, prepared));
     // The console's reader may still wait for a key; nobody waits for it.
@@ -56,7 +61,7 @@ fn prepare(args: &RunArgs, talks: Talks) -> anyhow::Result<Prepared> {
     }
     // Read here only to be refused here: before anything is made.
     let role_platforms = access_sources(&setup.config, &setup.registry).access(None)?.platforms_with_roles();
-    let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry)?);
+    let spokes = Arc::new(Spokes::new(spoke_configs(&setup.config, &setup.own)?, &setup.registry, &setup.credentials)?);
     let user = OsUser::of_this_process()?;
     let lock = lock_data_dir(&setup.data_dir)?;
     Ok(Prepared { setup, lock, spokes, user, machine: machine_name(), role_platforms })
@@ -91,6 +96,7 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
     }
     let (adapters, interrupt_is_taken) = (wired.adapters.clone(), wired.interrupt_is_taken);
     let spokes = Arc::clone(&prepared.spokes);
+    let delivery = Duration::from_hours(prepared.setup.config.limits.delivery_hours.into());
     let queue_max = usize::try_from(prepared.setup.config.limits.queue).unwrap_or(usize::MAX);
     let watch = recorder(args, &prepared, &wired).map_err(Failed::Usage)?;
     let health = Arc::clone(&spokes);
@@ -113,7 +119,7 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
     let tell = Box::new(move |line: &str| super::say(&format!("countersign: {}", mask.apply(line))));
     let tools = Arc::clone(&spokes) as _;
     let mind = mind(&prepared.setup.config.model).map_err(Failed::Usage)?;
-    let engine = Engine::new(Parts { store, world, tools, mind, adapters, queue_max, watch, tell });
+    let engine = Engine::new(Parts { store, world, tools, mind, adapters, queue_max, delivery, watch, tell });
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), interrupt_is_taken));
     let ended = engine.run(stop).await;
@@ -233,30 +239,32 @@ fn status(health: SpokeHealth) -> SpokeStatus {
     SpokeStatus { name: health.name, state }
 }
 
-fn spoke_configs(config: &Config, own: &[PathBuf]) -> anyhow::Result<Vec<SpokeConfig>> {
+fn spoke_configs(config: &Config, own: &Own) -> anyhow::Result<Vec<SpokeConfig>> {
     let this_binary = std::env::current_exe().context("failed to find this program's own file")?;
     let enabled = config.spokes.iter().filter(|(_, spoke)| spoke.enabled);
     let configs = enabled.map(|(name, spoke)| {
         let (command, args) = match &spoke.command {
             Some(command) => (PathBuf::from(command), spoke.args.clone()),
-            None => (this_binary.clone(), built_in(name, own, config.commands.file.as_deref())),
+            None => (this_binary.clone(), built_in(name, own, config)),
         };
-        SpokeConfig { name: name.clone(), command, args, env: spoke.env.clone(), start_limit: SPOKE_START_LIMIT }
+        let (env, secrets) = spoke.variables();
+        SpokeConfig { name: name.clone(), command, args, env, secrets, start_limit: SPOKE_START_LIMIT }
     });
     Ok(configs.collect())
 }
 
-/// A built-in server is told what is the bot's own: it alone sees where a link leads.
-fn built_in(name: &str, own: &[PathBuf], commands: Option<&Path>) -> Vec<String> {
-    let keep_out = own.iter().map(|path| format!("--keep-out={}", path.display()));
-    let commands = commands.map(|file| format!("--commands={}", file.display()));
-    ["spoke".to_owned(), name.to_owned()].into_iter().chain(keep_out).chain(commands).collect()
-}
-
-fn machine_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+/// Returns the arguments of a built-in server. It is told what is the bot's own, because it alone sees where a link leads, and
+/// where commands may send anything.
+fn built_in(name: &str, own: &Own, config: &Config) -> Vec<String> {
+    let keep_out = own.kept.iter().map(|path| format!("--keep-out={}", path.display()));
+    let programs = own.programs.iter().map(|path| format!("--keep-unchanged={}", path.display()));
+    let commands = config.commands.file.iter().map(|file| format!("--commands={}", file.display()));
+    let egress = config.egress.allow.iter().map(|host| format!("--egress={host}"));
+    let hide = config.run.hide.iter().map(|path| format!("--hide={}", path.display()));
+    let show = config.run.show.iter().map(|path| format!("--show={}", path.display()));
+    let best_effort = (config.run.sandbox == SandboxMode::BestEffort).then(|| "--best-effort".to_owned());
+    let limits = keep_out.chain(programs).chain(commands).chain(egress).chain(hide).chain(show).chain(best_effort);
+    ["spoke".to_owned(), name.to_owned()].into_iter().chain(limits).collect()
 }
 
 /// Stops gracefully when the operating system asks to. At a terminal Ctrl-C belongs to the line being typed.

@@ -7,8 +7,9 @@ use std::sync::{Arc, RwLock};
 
 use anyhow::Context;
 use countersign_core::answer::{Claims, Errors};
+use countersign_core::approval::Places;
 use countersign_core::command::Tables;
-use countersign_core::env::{Limits, OwnDeployment};
+use countersign_core::env::Limits;
 use countersign_core::mind::Minds;
 use countersign_core::port::Rights;
 use countersign_core::route::{ExactRoutes, Intents};
@@ -16,15 +17,18 @@ use countersign_core::secrets::Mask;
 use countersign_core::tool::Registry;
 
 use super::RunArgs;
+use super::own::{Own, OwnPlaces};
 use crate::access::{Declared, Rates, Sources, WhoIs};
 use crate::config::{Config, LoadOptions, Override};
 use crate::engine::{SpokesView, World};
 use crate::telemetry;
+use crate::vault::Credentials;
 
 /// The built-in declarations: part of the program, so that it runs from anywhere.
 const TOOLS: [(&str, &str); 1] = [("config/tools/host.toml", include_str!("../../config/tools/host.toml"))];
 const ERRORS: (&str, &str) = ("config/errors.toml", include_str!("../../config/errors.toml"));
 const CLAIMS: (&str, &str) = ("config/claims.toml", include_str!("../../config/claims.toml"));
+const PLACES: (&str, &str) = ("config/places.toml", include_str!("../../config/places.toml"));
 const INTENTS: (&str, &str) = ("config/intents.toml", include_str!("../../config/intents.toml"));
 
 /// Everything that was found in order.
@@ -32,11 +36,13 @@ pub(super) struct Setup {
     pub(super) config: Config,
     pub(super) data_dir: PathBuf,
     /// What belongs to the bot itself.
-    pub(super) own: Vec<PathBuf>,
+    pub(super) own: Own,
     pub(super) mask: Arc<Mask>,
+    pub(super) credentials: Arc<Credentials>,
     pub(super) registry: Arc<Registry>,
     pub(super) intents: Intents,
     pub(super) commands: Tables,
+    places: Places,
 }
 
 /// The configuration that these arguments lead to, and what it was read with. Reads files.
@@ -62,16 +68,20 @@ impl Setup {
     /// here, and on no chat platform. Reads files, starts nothing.
     pub(super) fn read(args: &RunArgs, talks_here: impl Fn(&Config) -> bool) -> anyhow::Result<Self> {
         let (config, options) = configuration(args)?;
-        let mask = Arc::new(Mask::new(config.secrets()));
+        let credentials = Arc::new(Credentials::load(&config.credentials));
+        let secrets = config.secrets().into_iter().chain(credentials.values().map(str::to_owned));
+        let mask = Arc::new(Mask::new(secrets));
         let interactive = is_interactive(talks_here(&config), std::io::stderr().is_terminal(), args.json);
         telemetry::start(&config.log, interactive, Arc::clone(&mask))?;
         let registry = Arc::new(load_tools(&config)?);
         let intents = load_intents(&config, &registry)?;
         let commands = load_commands(config.commands.file.as_deref())?;
+        let places = load_places(&config)?;
         let data_dir = config.data_dir()?;
-        let config_file = args.config.clone().or_else(|| Some(options.cwd.join("countersign.toml")));
-        let own = own_paths(&config, config_file, &data_dir);
-        Ok(Self { config, data_dir, own, mask, registry, intents, commands })
+        let config_file = args.config.clone().unwrap_or_else(|| options.cwd.join("countersign.toml"));
+        let own = OwnPlaces { config: &config, config_file, cwd: &options.cwd, data: &data_dir };
+        let own = Own::collect(&own)?;
+        Ok(Self { config, data_dir, own, mask, credentials, registry, intents, commands, places })
     }
 
     /// The world, for these rights and the people that they know.
@@ -80,6 +90,7 @@ impl Setup {
         let limits = &self.config.limits;
         let routes = usize::try_from(limits.exact_routes).unwrap_or(ExactRoutes::ROUTES_MAX);
         let rates = Rates::new(&self.config.rates, people);
+        let credentials = Arc::clone(&self.credentials);
         World {
             limits: Limits {
                 turns_max: limits.turns,
@@ -87,10 +98,12 @@ impl Setup {
                 recently_ms: u64::from(limits.recently_minutes) * 60_000,
                 plan_ms_max: u64::from(limits.plan_minutes) * 60_000,
                 permit_ms: u64::from(limits.permit_seconds) * 1000,
-                egress_allowed: Vec::new(),
+                egress: self.config.egress.destinations().expect("invariant: it is validated when it is loaded"),
             },
             budgets,
-            own: own_deployment(&self.own),
+            own: self.own.deployment(&machine_name()),
+            places: self.places.clone(),
+            vault: Box::new(move || credentials.look()),
             mask: Arc::clone(&self.mask),
             commands: self.commands.clone(),
             spokes,
@@ -103,35 +116,16 @@ impl Setup {
     }
 }
 
+/// The name of this machine, as its tool server says it.
+pub(super) fn machine_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+}
+
 /// Whether log lines would stand in the middle of a conversation that a person reads: at a terminal, or as text in a pipe.
 fn is_interactive(talks_here: bool, terminal: bool, json: bool) -> bool {
     talks_here && (terminal || !json)
-}
-
-/// What belongs to the bot itself: its data and its configuration.
-fn own_paths(config: &Config, config_file: Option<PathBuf>, data: &Path) -> Vec<PathBuf> {
-    let url = config.store.database_url(data).ok();
-    let file =
-        url.as_ref().and_then(|url| url.expose().strip_prefix("sqlite:")).map(|file| file.trim_start_matches("//"));
-    let database = file.and_then(|file| file.split('?').next()).map(PathBuf::from);
-    let named = [
-        config_file,
-        config.store.url_file.clone(),
-        config.intents.file.clone(),
-        config.commands.file.clone(),
-        config.tools.dir.clone(),
-        config.access.file.clone(),
-        config.access.policies.clone(),
-        database,
-        Some(data.to_owned()),
-    ];
-    named.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
-}
-
-/// The same, also by the names that it really has.
-fn own_deployment(own: &[PathBuf]) -> OwnDeployment {
-    let real = own.iter().filter_map(|path| std::fs::canonicalize(path).ok());
-    OwnDeployment { paths: own.iter().cloned().chain(real).collect(), resources: Vec::new() }
 }
 
 /// The built-in declarations, and the team's own. Reads files.
@@ -163,6 +157,16 @@ fn load_intents(config: &Config, registry: &Registry) -> anyhow::Result<Intents>
     // The team's own come first, so that they may be more particular than the built-in ones.
     files.push((INTENTS.0.to_owned(), INTENTS.1.to_owned()));
     Ok(Intents::load(files.iter().map(|(name, text)| (name.as_str(), text.as_str())), registry)?)
+}
+
+/// The places in which a change is of high risk, with the team's own where it has some. Reads a file.
+fn load_places(config: &Config) -> anyhow::Result<Places> {
+    let own = match &config.places.file {
+        Some(file) => Some((file.display().to_string(), read("places.file", file)?)),
+        None => None,
+    };
+    let files = std::iter::once(PLACES).chain(own.as_ref().map(|(name, text)| (name.as_str(), text.as_str())));
+    Places::load(files).map_err(anyhow::Error::msg)
 }
 
 /// The command tables, with the team's own where it has some.

@@ -4,8 +4,10 @@
 use countersign_core::text;
 use figment::value::{Dict, Value};
 
+use super::credentials::CredentialConfig;
 use super::rates::{Rate, Rates};
-use super::sections::{Config, Spoke};
+use super::sections::Config;
+use super::spokes::Spoke;
 
 /// Stands in a known key for a name that the operator chooses.
 const ANY: &str = "NAME";
@@ -14,7 +16,8 @@ const ANY: &str = "NAME";
 pub(super) fn known() -> Vec<String> {
     let spokes = [(ANY.to_owned(), Spoke::default())].into();
     let rates = Rates { role: [(ANY.to_owned(), Rate::default())].into(), ..Rates::default() };
-    let config = Config { rates, spokes, ..Config::default() };
+    let credentials = [(ANY.to_owned(), CredentialConfig::default())].into();
+    let config = Config { rates, credentials, spokes, ..Config::default() };
     let value = Value::serialize(&config).expect("invariant: a configuration is plain data");
     let mut keys = Vec::new();
     leaves("", &value, &mut keys);

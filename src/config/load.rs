@@ -116,7 +116,7 @@ impl Sources {
     /// A path in a file is relative to that file, elsewhere to the working directory.
     fn resolve_paths(&self, config: &mut Config) {
         for (key, path) in config.paths_mut() {
-            if let Some(source) = self.origin(key) {
+            if let Some(source) = self.origin(&key) {
                 *path = source.base.join(&path);
             }
         }
@@ -141,7 +141,8 @@ impl Sources {
         self.is_out_of_sight("matrix.recovery_key", matrix.recovery_key.is_some().then_some("is a secret"))?;
         let telegram = &mut config.telegram;
         self.choose_secret("telegram.token", &mut telegram.token, &mut telegram.token_file)?;
-        self.is_out_of_sight("telegram.token", telegram.token.is_some().then_some("is a secret"))
+        self.is_out_of_sight("telegram.token", telegram.token.is_some().then_some("is a secret"))?;
+        self.choose_credentials(config)
     }
 
     /// `KEY` and `KEY_file` are two ways to say one thing: the stronger source wins.
@@ -152,16 +153,35 @@ impl Sources {
         in_file: &mut Option<PathBuf>,
     ) -> Result<(), ConfigError> {
         let file_key = format!("{key}_file");
-        let (itself, file) = (self.origin(key), self.origin(&file_key));
-        if let (Some(itself), Some(file)) = (itself, file) {
+        self.choose_one((key, secret), (&file_key, in_file))?;
+        if let (Some(path), Some(file)) = (in_file.as_ref(), self.origin(&file_key)) {
+            *secret = Some(read_secret(path).map_err(|problem| file.value_error(&file_key, problem))?);
+        }
+        Ok(())
+    }
+
+    /// The credentials, whose files are read when they are loaded.
+    fn choose_credentials(&self, config: &mut Config) -> Result<(), ConfigError> {
+        for (name, credential) in &mut config.credentials {
+            let (key, file_key) = (format!("credentials.{name}.value"), format!("credentials.{name}.file"));
+            self.choose_one((&key, &mut credential.value), (&file_key, &mut credential.file))?;
+            self.is_out_of_sight_or_in((&key, &file_key), credential.value.is_some().then_some("is a secret"))?;
+        }
+        Ok(())
+    }
+
+    /// Drops what the stronger of two sources replaces.
+    fn choose_one(
+        &self,
+        (key, secret): (&str, &mut Option<Secret>),
+        (file_key, in_file): (&str, &mut Option<PathBuf>),
+    ) -> Result<(), ConfigError> {
+        if let (Some(itself), Some(file)) = (self.origin(key), self.origin(file_key)) {
             if itself.layer == file.layer {
                 let problem = format!("is given together with `{file_key}`; give one of them");
                 return Err(itself.value_error(key, problem));
             }
             if itself.layer > file.layer { *in_file = None } else { *secret = None }
-        }
-        if let (Some(path), Some(file)) = (in_file.as_ref(), file) {
-            *secret = Some(read_secret(path).map_err(|problem| file.value_error(&file_key, problem))?);
         }
         Ok(())
     }
@@ -169,10 +189,13 @@ impl Sources {
     /// A secret stands in neither the file nor the command line, which other people read (CFG-05). `why` says that it is
     /// one.
     fn is_out_of_sight(&self, key: &str, why: Option<&str>) -> Result<(), ConfigError> {
+        self.is_out_of_sight_or_in((key, &format!("{key}_file")), why)
+    }
+
+    fn is_out_of_sight_or_in(&self, (key, file_key): (&str, &str), why: Option<&str>) -> Result<(), ConfigError> {
         let in_sight = |source: &&Source| matches!(source.layer, Layer::File | Layer::CommandLine);
-        let file_key = format!("{key}_file");
         let beaten =
-            self.origin(&file_key).zip(self.origin(key)).is_some_and(|(file, itself)| file.layer > itself.layer);
+            self.origin(file_key).zip(self.origin(key)).is_some_and(|(file, itself)| file.layer > itself.layer);
         match (why, self.origin(key).filter(in_sight).filter(|_| !beaten)) {
             (Some(why), Some(source)) => {
                 let fix = format!("give it as {} or in a file named by `{file_key}`", variable(key));

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
 use super::budget::Budget;
+use super::credentials::CredentialConfig;
 use super::data;
 use super::database;
 use super::discord::Discord;
@@ -17,6 +18,7 @@ use super::matrix::Matrix;
 use super::model::Model;
 use super::rates::Rates;
 use super::secret::Secret;
+use super::spokes::{BUILT_IN, Egress, Run, Spoke};
 use super::telegram::Telegram;
 use crate::store::{StoreError, sqlite_url};
 
@@ -32,14 +34,22 @@ pub struct Config {
     pub metrics: Metrics,
     /// What bounds one request and one thread.
     pub limits: Limits,
+    /// Where tools and commands may send anything.
+    pub egress: Egress,
+    /// How commands run.
+    pub run: Run,
     /// How much of the bot somebody may have.
     pub rates: Rates,
     /// How many tokens and how much money may be used a day.
     pub budget: Budget,
+    /// The credentials of the tool servers, by name.
+    pub credentials: BTreeMap<String, CredentialConfig>,
     /// Tool servers by name. The built-in ones of this build are always in it.
     pub spokes: BTreeMap<String, Spoke>,
     /// The team's own intents.
     pub intents: Intents,
+    /// The team's own places of high risk.
+    pub places: Places,
     /// What commands of the team's own do.
     pub commands: Commands,
     /// The team's own tool declarations.
@@ -63,10 +73,14 @@ impl Default for Config {
             log: Log::default(),
             metrics: Metrics::default(),
             limits: Limits::default(),
+            egress: Egress::default(),
+            run: Run::default(),
             rates: Rates::default(),
             budget: Budget::default(),
+            credentials: BTreeMap::new(),
             spokes: BTreeMap::new(),
             intents: Intents::default(),
+            places: Places::default(),
             commands: Commands::default(),
             tools: Tools::default(),
             access: Access::default(),
@@ -94,13 +108,16 @@ impl Config {
         self.log.validate()?;
         self.metrics.validate()?;
         self.limits.validate()?;
+        self.egress.destinations()?;
         self.rates.validate()?;
         self.budget.budgets()?;
         self.model.validate(cfg!(feature = "model"))?;
         self.discord.validate(cfg!(feature = "discord"))?;
         self.matrix.validate(cfg!(feature = "matrix"))?;
         self.telegram.validate(cfg!(feature = "telegram"))?;
-        self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN))
+        self.credentials.iter().try_for_each(|(name, credential)| credential.validate(name))?;
+        let known: Vec<&str> = self.credentials.keys().map(String::as_str).collect();
+        self.spokes.iter().try_for_each(|(name, spoke)| spoke.validate(name, BUILT_IN, &known))
     }
 
     /// Where the data is kept: `store.data`, or the platform's own place. Reads HOME where the key is unset.
@@ -108,13 +125,16 @@ impl Config {
         self.store.data.clone().map_or_else(data::default_dir, Ok)
     }
 
-    /// The keys that hold a path, for the loader, which knows what each is relative to.
-    pub(super) fn paths_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut PathBuf)> {
-        [
+    /// The keys that hold a path: the loader knows what each is relative to, and all of them name what belongs to the bot.
+    pub(crate) fn paths_mut(&mut self) -> impl Iterator<Item = (String, &mut PathBuf)> {
+        let credentials = self.credentials.iter_mut();
+        let credentials = credentials.map(|(name, one)| (format!("credentials.{name}.file"), one.file.as_mut()));
+        let sections = [
             ("store.data", self.store.data.as_mut()),
             ("store.url_file", self.store.url_file.as_mut()),
             ("intents.file", self.intents.file.as_mut()),
             ("commands.file", self.commands.file.as_mut()),
+            ("places.file", self.places.file.as_mut()),
             ("tools.dir", self.tools.dir.as_mut()),
             ("access.file", self.access.file.as_mut()),
             ("access.policies", self.access.policies.as_mut()),
@@ -123,9 +143,9 @@ impl Config {
             ("matrix.password_file", self.matrix.password_file.as_mut()),
             ("matrix.recovery_key_file", self.matrix.recovery_key_file.as_mut()),
             ("telegram.token_file", self.telegram.token_file.as_mut()),
-        ]
-        .into_iter()
-        .filter_map(|(key, path)| path.map(|path| (key, path)))
+        ];
+        let sections = sections.into_iter().map(|(key, path)| (key.to_owned(), path));
+        sections.chain(credentials).filter_map(|(key, path)| path.map(|path| (key, path)))
     }
 
     /// Every secret in it, whole, in parts and as other texts write it: what the mask has to know.
@@ -133,7 +153,8 @@ impl Config {
         let database = self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default();
         let (discord, matrix, telegram) = (&self.discord, &self.matrix, &self.telegram);
         let tokens = [&self.model.api_key, &discord.token, &matrix.password, &matrix.recovery_key, &telegram.token];
-        let tokens = tokens.into_iter().flatten().map(|token| token.expose().to_owned());
+        let credentials = self.credentials.values().map(|credential| &credential.value);
+        let tokens = tokens.into_iter().chain(credentials).flatten().map(|token| token.expose().to_owned());
         database.into_iter().chain(tokens).collect()
     }
 }
@@ -270,6 +291,9 @@ pub struct Limits {
     pub plan_minutes: u32,
     /// Seconds within which a tool server must begin a countersigned change. Default 5, at most 10 (DESIGN.md section 2).
     pub permit_seconds: u32,
+    /// Hours for which an answer is tried where its platform cannot be reached. A card is tried until its plan has ended.
+    /// Default 24.
+    pub delivery_hours: u32,
 }
 
 impl Default for Limits {
@@ -282,6 +306,7 @@ impl Default for Limits {
             exact_routes: 1000,
             plan_minutes: 15,
             permit_seconds: 5,
+            delivery_hours: 24,
         }
     }
 }
@@ -297,6 +322,7 @@ impl Limits {
             ("exact_routes", self.exact_routes, 100_000),
             ("plan_minutes", self.plan_minutes, 1440),
             ("permit_seconds", self.permit_seconds, 10),
+            ("delivery_hours", self.delivery_hours, 720),
         ];
         match bounds.into_iter().find(|(_, value, max)| !(1..=*max).contains(value)) {
             None => Ok(()),
@@ -304,86 +330,6 @@ impl Limits {
                 Err(Problem::new(format!("limits.{key}"), format!("must be from 1 to {max}, not {value}")))
             }
         }
-    }
-}
-
-/// The built-in spokes that this version has, and whether they are in this build. The feature has the spoke's name.
-const BUILT_IN: &[(&str, bool)] = &[("host", cfg!(feature = "host"))];
-
-/// One tool server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Spoke {
-    /// Whether its tools are offered. Default true.
-    pub enabled: bool,
-    /// The program to run: a name on the PATH, or an absolute path. Unset: this binary, with `spoke NAME`.
-    pub command: Option<String>,
-    /// Its arguments, only together with `command`. Default none.
-    pub args: Vec<String>,
-    /// Names of environment variables that are passed on; it sees no others. Default none.
-    pub env: Vec<String>,
-}
-
-impl Default for Spoke {
-    fn default() -> Self {
-        Self { enabled: true, command: None, args: Vec::new(), env: Vec::new() }
-    }
-}
-
-impl Spoke {
-    fn validate(&self, name: &str, built_in: &[(&str, bool)]) -> Result<(), Problem> {
-        Self::validate_name(name)?;
-        if self.enabled {
-            self.validate_command(name, built_in)?;
-        }
-        self.validate_env(name)
-    }
-
-    fn validate_name(name: &str) -> Result<(), Problem> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
-        if name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain) {
-            return Ok(());
-        }
-        let problem = "is not a name for a spoke; use up to 32 small letters, digits, `_` and `-`, a letter first";
-        Err(Problem::new(format!("spokes.{name}"), problem))
-    }
-
-    fn validate_command(&self, name: &str, built_in: &[(&str, bool)]) -> Result<(), Problem> {
-        let key = |last: &str| format!("spokes.{name}{last}");
-        let Some(command) = &self.command else {
-            return match built_in.iter().find(|(known, _)| *known == name) {
-                Some((_, true)) if self.args.is_empty() => Ok(()),
-                Some((_, true)) => Err(Problem::new(key(".args"), format!("needs `{}`", key(".command")))),
-                Some((_, false)) => Err(Problem::new(
-                    key(""),
-                    format!("is enabled, but this build has no {name} spoke; build with --features {name}"),
-                )),
-                None => Err(Problem::new(
-                    key(""),
-                    format!("is not a spoke of this version; set `{}` to the program to run", key(".command")),
-                )),
-            };
-        };
-        let relative = Path::new(command).is_relative() && command.contains(std::path::is_separator);
-        if command.is_empty() || relative {
-            return Err(Problem::new(key(".command"), "must be a program's name on the PATH or an absolute path"));
-        }
-        Ok(())
-    }
-
-    /// A spoke runs without our own credentials, so that a name of ours cannot be passed on.
-    fn validate_env(&self, name: &str) -> Result<(), Problem> {
-        let key = format!("spokes.{name}.env");
-        for variable in &self.env {
-            let plain = variable.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if variable.is_empty() || !plain {
-                return Err(Problem::new(key, "must list names of variables, without `=` and values"));
-            }
-            if variable.to_ascii_uppercase().starts_with("COUNTERSIGN_") {
-                return Err(Problem::new(key, format!("lists {variable}; the bot's own variables are not passed on")));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -400,6 +346,14 @@ pub struct Intents {
 #[serde(default, deny_unknown_fields)]
 pub struct Commands {
     /// A file of command tables, added to the built-in ones. Unset by default.
+    pub file: Option<PathBuf>,
+}
+
+/// The team's own places of high risk.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Places {
+    /// A file of places, added to the built-in ones. Unset by default.
     pub file: Option<PathBuf>,
 }
 
@@ -423,49 +377,12 @@ pub struct Access {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn said(result: Result<(), Problem>) -> String {
+    pub(in crate::config) fn said(result: Result<(), Problem>) -> String {
         let problem = result.expect_err("it must be refused");
         format!("`{}` {}", problem.key, problem.problem)
-    }
-
-    #[test]
-    fn a_spoke_that_this_build_lacks_names_the_feature() {
-        let spoke = Spoke::default();
-        insta::assert_snapshot!(said(spoke.validate("host", &[("host", false)])),
-            @"`spokes.host` is enabled, but this build has no host spoke; build with --features host");
-        assert_eq!(spoke.validate("host", &[("host", true)]), Ok(()));
-        let off = Spoke { enabled: false, ..Spoke::default() };
-        assert_eq!(off.validate("host", &[("host", false)]), Ok(()), "what is switched off may be missing");
-        insta::assert_snapshot!(said(spoke.validate("dokcer", BUILT_IN)),
-            @"`spokes.dokcer` is not a spoke of this version; set `spokes.dokcer.command` to the program to run");
-    }
-
-    #[test]
-    fn a_spoke_of_ones_own_needs_a_program_that_can_be_found() {
-        let own = |command: &str| Spoke { command: Some(command.to_owned()), ..Spoke::default() };
-        assert_eq!(own("my-spoke").validate("mine", BUILT_IN), Ok(()));
-        assert_eq!(own("/opt/my-spoke").validate("mine", BUILT_IN), Ok(()));
-        insta::assert_snapshot!(said(own("./my-spoke").validate("mine", BUILT_IN)),
-            @"`spokes.mine.command` must be a program's name on the PATH or an absolute path");
-        insta::assert_snapshot!(said(own("my-spoke").validate("My spoke", BUILT_IN)),
-            @"`spokes.My spoke` is not a name for a spoke; use up to 32 small letters, digits, `_` and `-`, a letter first");
-    }
-
-    #[test]
-    fn a_spoke_gets_names_of_variables_and_none_of_ours() {
-        let passing = |name: &str| Spoke {
-            command: Some("x".to_owned()),
-            env: vec!["SSH_AUTH_SOCK".to_owned(), name.to_owned()],
-            ..Spoke::default()
-        };
-        assert_eq!(passing("KUBECONFIG").validate("mine", BUILT_IN), Ok(()));
-        insta::assert_snapshot!(said(passing("countersign_store__url").validate("mine", BUILT_IN)),
-            @"`spokes.mine.env` lists countersign_store__url; the bot's own variables are not passed on");
-        insta::assert_snapshot!(said(passing("A=b").validate("mine", BUILT_IN)),
-            @"`spokes.mine.env` must list names of variables, without `=` and values");
     }
 
     #[test]

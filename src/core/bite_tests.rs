@@ -193,6 +193,8 @@ fn post_refused_by(world: &mut World, post: Outgoing, carrying: Option<&PlanId>)
         budget: &budget,
         desk: &state.desk,
         carrying,
+        offered: &[],
+        named: &state.named,
     };
     judge_post(post, &ctx, &[reading()]).err().map(|refusal| refusal.gate)
 }

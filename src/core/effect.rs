@@ -19,7 +19,8 @@ pub enum Input {
     /// An accepted signal that an earlier process did not answer: everything about it is begun anew, and the answer says
     /// what it answers.
     Again(Box<Signal>),
-    /// A signal whose work was interrupted twice: it ends in one notice (DESIGN.md section 7).
+    /// A signal that is set aside, because a panic or twice the end of the process interrupted its work: it ends in one
+    /// notice.
     Interrupted(Box<Signal>),
     /// A tool answered.
     Answer {
@@ -175,7 +176,7 @@ impl Ending {
 /// One audit row (invariant 9). No secrets: texts are masked before they come here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
-    /// `called`, `refused`, `dropped`, `reset`; of a plan, what became of it: `proposed`, `voted`, `reminded`, `escalated`,
+    /// `called`, `refused`, `recovered`, `dropped`, `reset`; of a plan, what became of it: `proposed`, `voted`, `reminded`, `escalated`,
     /// `approved`, `executing`, ...
     pub what: &'static str,
     /// Which signal.
@@ -196,6 +197,8 @@ pub struct Audit {
     pub plan: Option<(PlanId, Digest)>,
     /// A sentence.
     pub detail: String,
+    /// The id of the recovery that a refusal begins or a success ends.
+    pub recovery: Option<String>,
 }
 
 /// One step of a counter. The shell cleans the labels (TEL-09) and adds the prefix `countersign_` (TEL-08).

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::answer::{Claims, Errors};
+use crate::approval::Places;
 use crate::command::Tables;
+use crate::egress::Destinations;
 use crate::ledger::Ledger;
 use crate::mind::Minds;
 use crate::port::{Rights, Similarity};
@@ -40,6 +42,8 @@ pub struct Env<'a> {
     pub spent: Option<&'a Spent>,
     /// What belongs to the bot itself.
     pub own: &'a OwnDeployment,
+    /// The places in which a change is of high risk.
+    pub places: &'a Places,
     /// The credentials that tools need.
     pub vault: &'a Vault,
     /// What may never be shown.
@@ -50,6 +54,8 @@ pub struct Env<'a> {
     pub spokes: &'a [SpokeStatus],
     /// How the platforms do, for `status`; one that says nothing of itself is not in it.
     pub platforms: &'a [PlatformStatus],
+    /// How many messages were set aside in the last days, for `status`.
+    pub set_aside: usize,
     /// How much the one who asks may still have. What is not in it is not limited.
     pub allowances: &'a [Allowance],
     /// The models that can be asked.
@@ -73,8 +79,8 @@ pub struct Limits {
     pub plan_ms_max: u64,
     /// How long a permit lets a tool server begin a write, in milliseconds: at most 10 s (DESIGN.md section 2).
     pub permit_ms: u64,
-    /// Where tools may send anything: host names and addresses. Empty means nowhere.
-    pub egress_allowed: Vec<String>,
+    /// Where tools may send anything.
+    pub egress: Destinations,
 }
 
 impl Default for Limits {
@@ -85,7 +91,7 @@ impl Default for Limits {
             recently_ms: 15 * 60 * 1000,
             plan_ms_max: 15 * 60 * 1000,
             permit_ms: 5_000,
-            egress_allowed: Vec::new(),
+            egress: Destinations::default(),
         }
     }
 }
@@ -93,8 +99,11 @@ impl Default for Limits {
 /// What belongs to the bot itself and is nobody's business in a chat (gate `self`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnDeployment {
-    /// Files and folders: the data directory, the configuration, the policies.
+    /// Files and folders that are neither read nor written: the data directory, the configuration, the policies, the files
+    /// of secrets.
     pub paths: Vec<PathBuf>,
+    /// Files that are not written, because they start the bot or one of its tool servers. Anybody may read them.
+    pub programs: Vec<PathBuf>,
     /// Resources, by canonical id.
     pub resources: Vec<String>,
 }
@@ -108,9 +117,11 @@ pub enum Credential {
     Exposed,
     /// It changed since it was loaded.
     Changed,
+    /// It is configured, and was not there to be loaded or is not there any more.
+    Missing,
 }
 
-/// The credentials that tools need, by name; what is not in it is missing.
+/// The credentials that tools need, by name; what is not in it is not configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Vault {
     /// By the name that a tool's declaration uses.

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::command::Category;
 use crate::resource::Resource;
 
 /// Every reason for which something did not happen. The strings are stable: models, dashboards and people rely on them
@@ -156,6 +157,21 @@ pub struct Details {
     /// Which argument is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
+    /// Why the command at fault does not end by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// The name of the host that a call was aimed at where something inside it was meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_host: Option<String>,
+    /// What was meant instead, by name; the ids are in `more_specific_resource_ids`, in the same order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_specific_resources: Vec<String>,
+    /// What was meant instead, by canonical id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_specific_resource_ids: Vec<String>,
+    /// Correlates a refusal with the later success that recovers from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery_id: Option<String>,
     /// Of a write that failed: nobody knows whether it was done, and it may even still be done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outcome_unknown: bool,

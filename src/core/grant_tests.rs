@@ -5,6 +5,8 @@
 mod ending;
 #[path = "grant_tests/giving.rs"]
 mod giving;
+#[path = "grant_tests/places.rs"]
+mod places;
 #[path = "grant_tests/under_way.rs"]
 mod under_way;
 

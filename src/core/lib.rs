@@ -68,6 +68,7 @@ pub mod mind;
 pub mod tool;
 pub mod rate;
 pub mod env;
+pub mod egress;
 pub mod port;
 pub mod route;
 pub mod approval;

@@ -4,7 +4,7 @@
 use crate::approval::{Outcome, PlanState};
 use crate::effect::Input;
 use crate::gate::ToolCall;
-use crate::rate::{Allowance, Most, Scope};
+use crate::rate::{Allowance, MESSAGE_BYTES_MAX, Most, Scope, too_long};
 use crate::signal::{Payload, Signal};
 use crate::testkit::{Told, World, signal};
 
@@ -66,10 +66,23 @@ fn each_limit_has_its_own_words() {
             over(Scope::Open, Most::AtOnce(8), 0),
             "refused: That was too much at once: 8 open questions for one person. Wait for an answer.",
         ),
+        (
+            over(Scope::Message, Most::Bytes(MESSAGE_BYTES_MAX), 0),
+            "refused: That was too long: I read at most 64 KB of text in one message. Send it in smaller parts.\n\
+             (INVALID_INPUT, gate `rate`)\n",
+        ),
     ];
     for (over, expected) in table {
         assert_eq!(said(over), expected);
     }
+}
+
+#[test]
+fn a_message_is_too_long_by_its_bytes() {
+    let text = |bytes: usize| Payload::Text { text: "é".repeat(bytes / 2) };
+    assert_eq!(too_long(&text(MESSAGE_BYTES_MAX)), None);
+    assert_eq!(too_long(&text(MESSAGE_BYTES_MAX + 2)).map(|over| over.scope), Some(Scope::Message));
+    assert_eq!(too_long(&Payload::Stray), None);
 }
 
 #[test]
@@ -83,7 +96,7 @@ fn what_came_over_a_limit_is_not_run_after_a_crash_either() {
     "#);
     let mut told = Told::default();
     world.input(Input::Interrupted(Box::new(limited(a_minute(Scope::Person)))), &mut told);
-    assert!(told.said.contains("I could not finish “a message that came too fast”"), "{}", told.said);
+    assert!(told.said.starts_with("failed: I set aside a message"), "{}", told.said);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub enum Scope {
     Read,
     /// Changes that one person has planned.
     Write,
+    /// One message by itself.
+    Message,
 }
 
 impl Scope {
@@ -46,6 +48,7 @@ impl Scope {
             Self::Resolve => "resolve",
             Self::Read => "read",
             Self::Write => "write",
+            Self::Message => "message",
         }
     }
 
@@ -73,6 +76,19 @@ pub enum Most {
     },
     /// So many at a time.
     AtOnce(u32),
+    /// So many bytes of text.
+    Bytes(usize),
+}
+
+/// The most bytes of one message: as much as the longest event of any platform that the bot talks on. What every step does
+/// with a text takes a time that this bounds.
+pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+
+/// The limit that a message is over by itself, however few there are; none where it is short enough.
+pub fn too_long(payload: &Payload) -> Option<Allowance> {
+    let (Payload::Text { text: typed } | Payload::Decision { reason: typed, .. }) = payload else { return None };
+    let over = Allowance { scope: Scope::Message, most: Most::Bytes(MESSAGE_BYTES_MAX), left: 0, wait_ms: 0 };
+    (typed.len() > MESSAGE_BYTES_MAX).then_some(over)
 }
 
 /// One limit as it stands for somebody.
@@ -100,6 +116,7 @@ impl fmt::Display for Allowance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = match self.scope {
             Scope::Person | Scope::Stranger | Scope::Strangers | Scope::Room | Scope::Team => "messages",
+            Scope::Message => "bytes of text",
             Scope::Open => "open questions",
             Scope::Resolve => "discoveries",
             Scope::Read => "readings",
@@ -111,10 +128,12 @@ impl fmt::Display for Allowance {
             Scope::Strangers => "for all accounts together that I do not know",
             Scope::Room => "for this room",
             Scope::Team => "for the whole team",
+            Scope::Message => "in one message",
         };
         match self.most {
             Most::PerMinute { count, .. } => write!(f, "{count} {counted} a minute {whose}"),
             Most::AtOnce(most) => write!(f, "{most} {counted} {whose}"),
+            Most::Bytes(most) => write!(f, "{most} {counted} {whose}"),
         }
     }
 }

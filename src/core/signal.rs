@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{Digest, PlanId};
 use crate::port::{Asker, CardChoice};
-use crate::rate::Allowance;
+use crate::rate::{Allowance, Scope};
 
 /// Declares string newtypes that only the one who knows the platform creates, and everyone else treats as opaque.
 /// Because they are stored, changing their form is a migration.
@@ -322,6 +322,20 @@ impl Payload {
         }
     }
 
+    /// Drops what a person typed. What was pressed stays: it is the bot's own.
+    pub fn forget_words(&mut self) {
+        match self {
+            Self::Text { text: typed } | Self::Decision { reason: typed, .. } => typed.clear(),
+            Self::Choice { .. }
+            | Self::Due { .. }
+            | Self::Unreachable { .. }
+            | Self::Edited { .. }
+            | Self::Deleted { .. }
+            | Self::Stray
+            | Self::Limited { .. } => {}
+        }
+    }
+
     /// What it says, in words, as typed.
     pub fn words(&self) -> String {
         match self {
@@ -333,6 +347,7 @@ impl Payload {
             Self::Edited { .. } => "a message was edited".to_owned(),
             Self::Deleted { .. } => "a message was deleted".to_owned(),
             Self::Stray => "a button that is nobody's".to_owned(),
+            Self::Limited { over } if over.scope == Scope::Message => "a message that was too long".to_owned(),
             Self::Limited { .. } => "a message that came too fast".to_owned(),
         }
     }

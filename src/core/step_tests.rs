@@ -313,7 +313,7 @@ fn an_interrupted_request_ends_in_one_notice() {
     let mut world = World::with_fleet();
     let mut told = Told::default();
     world.input(Input::Interrupted(Box::new(signal("i", "ann", "load"))), &mut told);
-    insta::assert_snapshot!(told.said, @"failed: I could not finish “load”: I was interrupted. Nothing was changed. Please ask again.");
+    insta::assert_snapshot!(told.said, @"failed: I set aside a message from ann (1970-01-01 00:00:00 UTC), because I was interrupted while I worked on it. Nothing was changed. Ask again in other words or in smaller parts, and tell your administrator if that doesn't work either.");
     assert!(told.effects.iter().any(|e| e.contains(&format!("{:?}", Ending::Interrupted))));
 }
 

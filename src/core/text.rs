@@ -46,6 +46,25 @@ pub fn cut(text: &str, chars_max: usize) -> String {
     text.chars().take(kept).chain(['…']).collect()
 }
 
+/// How deep the brackets of a JSON text go. It only counts, so that a text of any depth can be looked at before a parser
+/// takes some stack for each level; of what is no JSON it says nothing.
+pub fn json_depth(json: &str) -> usize {
+    let (mut depth, mut deepest): (usize, usize) = (0, 0);
+    let (mut in_text, mut is_escaped) = (false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => depth = depth.saturating_add(1),
+            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
 /// Whether a platform could take something in the text for a mention of everyone or of an account: `@everyone`,
 /// `@here`, `@room` in any case and inside any word (Discord asks for no word boundary), or `<@...>`.
 pub fn mentions_everyone(text: &str) -> bool {
@@ -195,6 +214,23 @@ mod tests {
         for (given, chars_max, expected) in table {
             assert_eq!(one_line(given, chars_max), expected, "{given:?}");
         }
+    }
+
+    #[test]
+    fn brackets_are_counted_where_they_nest() {
+        let table = [
+            ("1", 0),
+            ("[]", 1),
+            ("[[], {}]", 2),
+            (r#"{"a": {"b": [1]}}"#, 3),
+            (r#"{"[[": "]]", "c": "\"[[["}"#, 1),
+            (r#"["\\", [[]]]"#, 3),
+            ("]]][", 1),
+        ];
+        for (json, depth) in table {
+            assert_eq!(json_depth(json), depth, "{json}");
+        }
+        assert_eq!(json_depth(&"[".repeat(1_000_000)), 1_000_000);
     }
 
     #[test]

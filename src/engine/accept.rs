@@ -7,19 +7,28 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use countersign_core::port::{Admission, Asked, Asker, BoxFuture, Condition, Ingress, Right, Suggestion, Touch};
+use countersign_core::rate::{Allowance, too_long};
 use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::text;
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
 
 use super::Engine;
 use super::health::Change;
-use super::worker::{Handle, Job, Worker};
+use super::worker::{Attempt, Handle, Job, Worker};
 use crate::access::{Judged, Place};
 use crate::clock::{fresh_id, wall_now};
+use crate::store::Unfinished;
 
-/// A signal that was begun so often and never answered ends in a notice: a question that kills the process must not do so
-/// forever. The first attempt is not counted, since a fresh signal is not marked as begun (that would cost a commit).
-pub(super) const ATTEMPTS_MAX: u32 = 2;
+/// A signal during whose work the process ended so often is set aside: a message that ends the process must not do so
+/// forever.
+const INTERRUPTIONS_MAX: u32 = 2;
+
+/// The most bytes of an id of a platform: twice what any of them gives. A database does not index longer ones.
+const ID_BYTES_MAX: usize = 512;
+
+/// The most characters of the name that an account gives itself.
+const NAME_CHARS_MAX: usize = 200;
 
 /// What an adapter is given of the engine.
 pub(super) struct Entrance {
@@ -68,10 +77,15 @@ impl Ingress for Entrance {
         let platform = &self.platform;
         tracing::debug!(%platform, ?condition, "a platform reports");
         match self.engine.health.report(platform, condition, self.engine.clock.mono()) {
-            Some(Change::Lost(what)) => tracing::warn!(%platform, what, "trouble with a platform; it is tried again"),
+            Some(Change::Lost(what)) => {
+                tracing::warn!(%platform, what, "trouble with a platform; it is tried again");
+                return;
+            }
             Some(Change::Found) => tracing::info!(%platform, "a platform is heard again"),
-            None => {}
+            Some(Change::First) => {}
+            None => return,
         }
+        self.engine.outbox.hurry(platform, self.engine.clock.mono());
     }
 }
 
@@ -123,6 +137,11 @@ impl Engine {
         if self.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
         }
+        if !has_storable_ids(&signal) {
+            // Not an error: the platform would tell of it again and again.
+            tracing::warn!(platform = %signal.thread.platform, "an event has an id that no platform gives; it is passed over");
+            return Ok(Admission::Unknown);
+        }
         // Before it counts: what a platform tells twice uses up nobody's limit, nor the one time that a limit is told.
         if self.store.is_known(&signal).await? {
             return Ok(Admission::Duplicate);
@@ -143,27 +162,34 @@ impl Engine {
         }
         signal.id = SignalId::new(fresh_id());
         signal.received_at = self.received_now();
-        if !self.store.accept(&signal).await.context("failed to store the message")? {
+        // In an idle thread it is worked on at once, and is stored as begun: a second commit would only say so.
+        let is_begun = handle.is_idle() && self.world.rates.at_work().available_permits() > 0;
+        let accepted = if is_begun { self.store.accept_begun(&signal).await } else { self.store.accept(&signal).await };
+        if !accepted.context("failed to store the message")? {
             return Ok(Admission::Duplicate);
         }
         self.open.send_modify(|open| *open = open.saturating_add(1));
         handle.one_accepted();
         let id = signal.id.clone();
         self.world.rates.accepted(&id, place);
-        slot.send(Job { signal, recovered: false });
+        slot.send(Job { signal: Box::new(signal), attempt: Attempt::First { is_begun } });
         Ok(Admission::Accepted(id))
     }
 
-    /// Holds a message to its limits, before anything is stored. One that is over is refused: told once, in its own thread,
+    /// Holds a message to its limits, before anything is stored. One that is too long is taken without its words, and told so. One that is over is refused: told once, in its own thread,
     /// where nothing of what it said remains; after that only its wait is returned, in milliseconds.
     fn within_limits(&self, signal: &mut Signal) -> Result<Option<Place>, u64> {
+        signal.actor.display = text::cut(&signal.actor.display, NAME_CHARS_MAX);
+        if let Some(over) = too_long(&signal.payload) {
+            count_limited(&over, "yes");
+            signal.payload = Payload::Limited { over };
+        }
         let (over, told) = match self.world.rates.judge(signal, self.clock.mono()) {
             Judged::Taken(place) => return Ok(place),
             Judged::Told(over) => (over, "yes"),
             Judged::Silent(over) => (over, "no"),
         };
-        let labels = [("limit", over.scope.as_str().to_owned()), ("told", told.to_owned())];
-        crate::telemetry::count("rate_limited_total", &labels);
+        count_limited(&over, told);
         if told == "no" || signal.payload.taken_back().is_some() {
             return Err(over.wait_ms);
         }
@@ -172,9 +198,12 @@ impl Engine {
     }
 
     /// Takes up what an earlier process left: messages that may be out are marked as repeats, and every signal without an
-    /// answer is queued again, oldest first.
+    /// answer is queued again, oldest first. A signal that ended the process too often is only told about.
     pub(super) async fn recover(self: &Arc<Self>) -> anyhow::Result<()> {
-        let repeats = self.store.recover(wall_now()).await?;
+        let now = wall_now();
+        let repeats = self.store.recover(now).await?;
+        self.store.count_interruptions(INTERRUPTIONS_MAX, now).await?;
+        self.note_set_aside(self.store.set_aside_since(Wall(0)).await?);
         let unfinished = self.store.unfinished().await?;
         if repeats > 0 || !unfinished.is_empty() {
             tracing::info!(messages = repeats, requests = unfinished.len(), "taking up what was left unfinished");
@@ -205,10 +234,10 @@ impl Engine {
         self.tasks.spawn(async move {
             let _closed = closed;
             for left in unfinished {
-                let handle = engine.thread(&left.signal.thread);
+                let job = left_job(left);
+                let handle = engine.thread(&job.signal.thread);
                 handle.one_accepted();
-                let lane = handle.lane(engine.world.is_heard_at_once(&left.signal)).clone();
-                let job = Job { signal: left.signal, recovered: true };
+                let lane = handle.lane(engine.world.is_heard_at_once(&job.signal)).clone();
                 tokio::select! {
                     sent = lane.send(job) => if sent.is_err() { return },
                     () = engine.stopping.cancelled() => return,
@@ -248,4 +277,35 @@ impl Engine {
         self.tasks.spawn(Worker::new(Arc::clone(self), key.clone(), jobs).run());
         closed
     }
+}
+
+/// Whether every id of a signal is one that a database can hold and look for.
+fn has_storable_ids(signal: &Signal) -> bool {
+    let Signal { event, thread, actor, .. } = signal;
+    let ids =
+        [event.as_str(), thread.space.as_str(), thread.conversation.as_str(), thread.root.as_str(), actor.id.as_str()];
+    ids.iter().all(|id| id.len() <= ID_BYTES_MAX && !id.contains('\0'))
+}
+
+fn count_limited(over: &Allowance, told: &str) {
+    let labels = [("limit", over.scope.as_str().to_owned()), ("told", told.to_owned())];
+    crate::telemetry::count("rate_limited_total", &labels);
+}
+
+/// A signal that an earlier process left. Of one that is set aside the words are dropped, before anything looks at them.
+fn left_job(left: Unfinished) -> Job {
+    let Unfinished { signal, interruptions, is_set_aside, .. } = left;
+    let mut signal = Box::new(signal);
+    if !is_set_aside {
+        return Job { signal, attempt: Attempt::Again { was_interrupted: interruptions > 0 } };
+    }
+    let (id, platform, asked_at) = (&signal.id, &signal.thread.platform, signal.received_at.0);
+    let (conversation, by) = (&signal.thread.conversation, &signal.actor.id);
+    tracing::error!(
+        %id, %platform, %conversation, %by, asked_at, interruptions,
+        "a message is set aside: the process ended twice while it was worked on"
+    );
+    crate::telemetry::count("signals_set_aside_total", &[("platform", platform.to_string())]);
+    signal.payload.forget_words();
+    Job { signal, attempt: Attempt::SetAside }
 }

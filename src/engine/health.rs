@@ -35,6 +35,8 @@ struct Trouble {
 pub(super) enum Change {
     /// Trouble began, and this is what it is.
     Lost(String),
+    /// It is heard for the first time.
+    First,
     /// Trouble is over.
     Found,
 }
@@ -47,7 +49,11 @@ impl Health {
                 let before = self.lock().insert(platform.clone(), Known { heard: Some(now), trouble: None });
                 let labels = [("platform", platform.to_string())];
                 telemetry::gauge("platform_last_heard_seconds", &labels, seconds_of(wall_now().0));
-                before.and_then(|before| before.trouble).map(|_| Change::Found)
+                match before {
+                    None => Some(Change::First),
+                    Some(Known { trouble: Some(_), .. }) => Some(Change::Found),
+                    Some(Known { trouble: None, .. }) => None,
+                }
             }
             Condition::Trouble { what, again_in_ms } => {
                 let again = Mono(now.0.saturating_add(again_in_ms));
@@ -157,6 +163,7 @@ mod tests {
         health.started_again(&platform);
         assert_eq!(trouble("the line is down"), None, "it was started again meanwhile, and still does not hear");
         assert_eq!(hearing(), Some(Change::Found));
-        assert_eq!(health.report(&Platform::new("matrix"), Condition::Hearing, Mono(0)), None, "it only begins");
+        let begins = health.report(&Platform::new("matrix"), Condition::Hearing, Mono(0));
+        assert_eq!(begins, Some(Change::First), "it only begins");
     }
 }

@@ -18,15 +18,15 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::port::{Adapter, Ended, Mind, Tools};
-use countersign_core::signal::{Now, Platform, SignalId, ThreadKey};
+use countersign_core::signal::{Now, Platform, SignalId, ThreadKey, Wall};
 use countersign_core::thread::Directory;
-use tokio::sync::watch;
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,7 +34,7 @@ use crate::clock::Clock;
 use crate::store::{PlansLeft, Store};
 
 pub use player::Player;
-pub use world::{SpokesView, World};
+pub use world::{SpokesView, VaultView, World};
 
 use health::Health;
 use outbox::Outbox;
@@ -47,6 +47,12 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// How often the log of the database is folded into it.
 const FOLD_EVERY: Duration = Duration::from_millis(200);
+
+/// How many threads are kept for as long as one is: of more, those that have been idle for a minute leave.
+const THREADS_MAX: usize = 1_000;
+
+/// How often the threads are counted.
+const CROWDED_EVERY: Duration = Duration::from_secs(10);
 
 /// Somebody who looks on: is told every step after it was decided and before anything of it is done.
 pub trait Watch: Send + Sync {
@@ -73,7 +79,11 @@ pub struct Engine {
     clock: Clock,
     watch: Option<Arc<dyn Watch>>,
     queue_max: usize,
+    /// The time for which an answer is retried.
+    delivery: Duration,
     threads: Mutex<BTreeMap<ThreadKey, Handle>>,
+    /// There are many threads: those that have been idle for a while leave.
+    crowded: Notify,
     /// The latest time of acceptance given out.
     last_received: AtomicI64,
     /// How many accepted signals are not answered yet.
@@ -82,6 +92,10 @@ pub struct Engine {
     ledger_is_read: tokio::sync::Mutex<bool>,
     outbox: Outbox,
     health: Health,
+    /// Signals that an earlier process was at work on when it ended are worked on one after the other.
+    suspects: Arc<Semaphore>,
+    /// When signals were set aside, as the store said at the start.
+    set_aside: OnceLock<Vec<Wall>>,
     tell: Tell,
     spending: Spending,
     /// What is offered to whoever types. Whoever looks into it has a copy, and no thread waits for that.
@@ -106,11 +120,16 @@ pub struct Parts {
     pub adapters: Vec<Arc<dyn Adapter>>,
     /// The most signals that wait in one thread; one more is refused, and the platform is told (CARD-09).
     pub queue_max: usize,
+    /// The time for which an answer is retried.
+    pub delivery: Duration,
     /// Who looks on.
     pub watch: Option<Arc<dyn Watch>>,
     /// Says a sentence to whoever runs the bot, at once.
     pub tell: Tell,
 }
+
+/// The default time for which an answer is retried.
+pub const A_DAY: Duration = Duration::from_hours(24);
 
 /// Says something to whoever runs the bot. May write to a terminal.
 pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
@@ -128,12 +147,16 @@ impl Engine {
             clock: Clock::start(),
             watch: parts.watch,
             queue_max: parts.queue_max,
+            delivery: parts.delivery,
             threads: Mutex::default(),
+            crowded: Notify::new(),
             last_received: AtomicI64::new(0),
             open: watch::channel(0).0,
             ledger_is_read: tokio::sync::Mutex::new(true),
             outbox: Outbox::default(),
             health: Health::default(),
+            suspects: Arc::new(Semaphore::new(1)),
+            set_aside: OnceLock::new(),
             tell: parts.tell,
             spending: Spending::default(),
             directory: RwLock::default(),
@@ -152,6 +175,7 @@ impl Engine {
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let cards = tokio::spawn(Arc::clone(self).keep_cards());
         let log = tokio::spawn(Arc::clone(self).keep_log_short());
+        let few = tokio::spawn(Arc::clone(self).keep_few_threads());
         let mut hearing = tokio::task::JoinSet::new();
         for adapter in self.adapters.values() {
             hearing.spawn(Arc::clone(self).hear(Arc::clone(adapter), stop.clone()));
@@ -161,8 +185,12 @@ impl Engine {
             self.until_answered(&stop).await;
         }
         self.stop(outbox).await;
+        if let Err(error) = self.store.put_back_begun().await {
+            tracing::warn!(%error, "requests that are taken up at the next start will count as interrupted");
+        }
         cards.abort();
         log.abort();
+        few.abort();
         let left = self.store.plans_left().await;
         self.store.close().await;
         Ok(Ran { ends, left: left.inspect_err(|error| tracing::warn!(%error, "open plans were not counted")).ok() })
@@ -174,6 +202,16 @@ impl Engine {
             tokio::time::sleep(FOLD_EVERY).await;
             if let Err(error) = self.store.fold_log().await {
                 tracing::warn!(%error, "the log of the database is not folded into it; it grows until that is possible");
+            }
+        }
+    }
+
+    /// Keeps the memory that threads take bounded: what a thread knows is forgotten sooner where there are many.
+    async fn keep_few_threads(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(CROWDED_EVERY).await;
+            if self.lock_threads().len() > THREADS_MAX {
+                self.crowded.notify_waiters();
             }
         }
     }
@@ -240,9 +278,27 @@ impl Engine {
         self.open.send_modify(|open| *open = open.saturating_sub(1));
     }
 
+    /// Takes note of when signals were set aside.
+    fn note_set_aside(&self, at: Vec<Wall>) {
+        // A run recovers once, at its start.
+        let _first = self.set_aside.set(at);
+    }
+
+    /// How many signals were set aside in the last days.
+    fn set_aside_lately(&self, now: Now) -> usize {
+        let since = set_aside_since(now.wall);
+        self.set_aside.get().map_or(0, |all| all.iter().filter(|at| **at >= since).count())
+    }
+
     fn lock_threads(&self) -> MutexGuard<'_, BTreeMap<ThreadKey, Handle>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Since when `status` and `doctor` name what was set aside: for a week.
+pub fn set_aside_since(now: Wall) -> Wall {
+    const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+    Wall(now.0.saturating_sub(WEEK_MS))
 }
 
 #[cfg(test)]

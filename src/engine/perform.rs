@@ -69,6 +69,7 @@ impl Worker {
             match effect {
                 Effect::Audit(audit) => {
                     storing.refused |= audit.code.is_some();
+                    log(&audit);
                     self.unwritten.push(audit_row(audit, now));
                 }
                 Effect::Post { n, message } => {
@@ -334,6 +335,15 @@ fn card_in(message: &Outgoing) -> Option<PlanId> {
         Block::Card { plan, .. } => Some(plan.clone()),
         _ => None,
     })
+}
+
+/// Logs what was refused and what was recovered from, so that one recovery can be followed by its id.
+fn log(audit: &Audit) {
+    let Audit { what, gate, code, call, recovery, .. } = audit;
+    if code.is_some() || recovery.is_some() {
+        let (code, recovery) = (code.map(Code::as_str), recovery.as_deref());
+        tracing::debug!(target: "gate", gate, code, call, recovery, "{what}");
+    }
 }
 
 fn audit_row(audit: Audit, now: Now) -> AuditRow {

@@ -14,7 +14,7 @@ use countersign_core::signal::{
 use tokio::time::Instant;
 
 use super::spending::Why;
-use super::worker::{Job, Worker};
+use super::worker::{Attempt, Job, Worker};
 use crate::clock::{fresh_id, wall_now};
 use crate::store::StoreError;
 use crate::telemetry;
@@ -103,7 +103,7 @@ impl Worker {
         match self.accepted_signal(&plan).await {
             Ok(signal) => {
                 self.engine.on_accepted(&self.key);
-                self.begin(Job { signal, recovered: false }).await;
+                self.begin(Job { signal: Box::new(signal), attempt: Attempt::First { is_begun: true } }).await;
             }
             Err(error) => tracing::error!(%error, %plan, "a plan cannot be looked after"),
         }
@@ -116,7 +116,7 @@ impl Worker {
             return Ok(signal);
         }
         let signal = our_signal(&self.key, Payload::Due { plan: plan.clone() });
-        self.engine.store.accept(&signal).await?;
+        self.engine.store.accept_begun(&signal).await?;
         Ok(signal)
     }
 

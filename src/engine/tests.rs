@@ -11,20 +11,21 @@ use countersign_core::port::{
     Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
 };
 use countersign_core::route::Intents;
-use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
+use countersign_core::signal::{Actor, Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
 use countersign_core::testkit::{INTENTS, TOOLS, plain, resource, signal, thread_key};
 use countersign_core::tool::Registry;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::worker::{Handle, Worker};
+use super::worker::{Handle, KEPT_IDLE, Worker};
 use super::{Engine, Parts, Ran, World};
 use crate::access::{Rates, Who, WhoIs};
 use crate::store::{Store, sqlite_url};
 
 mod fairness;
 mod ledger;
+mod set_aside;
 mod shown;
 mod stage;
 mod stopped;
@@ -73,7 +74,7 @@ impl Adapter for Scripted {
     fn deliver<'a>(&'a self, parcel: Parcel<'a>) -> BoxFuture<'a, Delivery> {
         Box::pin(async move {
             let outcome = self.outcomes.lock().expect("no test panics here").pop_front();
-            self.delivered.send((plain(parcel.message.get()), parcel.repeat)).await.expect("the test listens");
+            self.delivered.send((plain(parcel.message.get()), parcel.notes.repeat)).await.expect("the test listens");
             outcome.unwrap_or(Delivery::Sent(vec![EventId::new("1")]))
         })
     }
@@ -110,13 +111,18 @@ impl Tools for Lab {
     }
 }
 
-/// Everybody may everything, and the name `breaker` breaks the core.
+/// Everybody may everything, and the name `breaker` breaks the core; `breaker twice` also breaks the notice about that.
 struct Anybody;
 
 impl Rights for Anybody {
     fn may(&self, asker: &Asker<'_>, _: &Right) -> bool {
-        assert_ne!(asker.actor.id.as_str(), "breaker", "planted");
+        assert!(!asker.actor.id.as_str().starts_with("breaker"), "planted");
         true
+    }
+
+    fn name(&self, _: &Platform, actor: &Actor) -> Option<String> {
+        assert_ne!(actor.id.as_str(), "breaker twice", "planted");
+        None
     }
 
     fn may_decide_alone(&self, _: &Asker<'_>, _: countersign_core::approval::Risk) -> bool {
@@ -193,6 +199,7 @@ impl Bench {
                 mind: None,
                 adapters: vec![Arc::new(adapter)],
                 queue_max,
+                delivery: crate::engine::A_DAY,
                 watch: None,
                 tell: Box::new(|_| {}),
             };
@@ -251,7 +258,17 @@ pub(super) fn world() -> World {
 fn at_rest(store: Store) -> Arc<Engine> {
     let tools = Arc::new(Lab::default());
     let (adapters, tell) = (Vec::new(), Box::new(|_: &str| {}));
-    Engine::new(Parts { store, world: world(), tools, mind: None, adapters, queue_max: 2, watch: None, tell })
+    Engine::new(Parts {
+        store,
+        world: world(),
+        tools,
+        mind: None,
+        adapters,
+        queue_max: 2,
+        delivery: crate::engine::A_DAY,
+        watch: None,
+        tell,
+    })
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {
@@ -321,7 +338,7 @@ async fn what_panics_takes_nobody_else_with_it() {
     let mut bench = Bench::start([]);
     bench.say("main", "breaker", "load").await;
     let (notice, _) = bench.next().await;
-    assert!(notice.contains("I could not finish “load”"), "{notice}");
+    assert!(notice.starts_with("failed: I set aside a message (") && !notice.contains("load"), "{notice}");
     bench.say("main", "ann", "run uptime").await;
     let (broken, _) = bench.next().await;
     assert!(broken.contains("EXECUTION_FAILED"), "{broken}");
@@ -370,6 +387,33 @@ async fn a_thread_that_has_not_read_its_plans_does_not_leave() {
     assert!(!worker.leave(), "it may have plans that wait");
     assert!(worker.load().await);
     assert!(worker.leave(), "it has none");
+    engine.store.close().await;
+}
+
+#[tokio::test]
+async fn where_there_are_many_threads_an_idle_one_leaves() {
+    let directory = tempfile::tempdir().expect("a folder for the test");
+    let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
+    let engine = at_rest(Store::open(&url).await.expect("a database"));
+    let begin = |name: &str, idle: Duration| {
+        let (handle, jobs) = Handle::new(2);
+        engine.lock_threads().insert(thread_key(name), handle);
+        let mut worker = Worker::new(Arc::clone(&engine), thread_key(name), jobs);
+        worker.idle_since = tokio::time::Instant::now().checked_sub(idle);
+        tokio::spawn(worker.run())
+    };
+    let (old, new) = (begin("old", KEPT_IDLE), begin("new", Duration::ZERO));
+    let gone = async {
+        while !old.is_finished() {
+            engine.crowded.notify_waiters();
+            tokio::task::yield_now().await;
+        }
+    };
+    within(gone).await;
+    assert_eq!(engine.lock_threads().keys().collect::<Vec<_>>(), [&thread_key("new")]);
+    assert!(!new.is_finished(), "somebody talks there");
+    engine.stopping.cancel();
+    within(new).await.expect("it ends");
     engine.store.close().await;
 }
 

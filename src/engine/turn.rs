@@ -3,12 +3,16 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_core::rate::is_decision;
 use countersign_core::signal::Payload;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::worker::Job;
+
+/// How long a signal waits until the suspects before it have ended. What ends a process does it sooner.
+const ALONE_MAX: Duration = Duration::from_secs(10);
 
 /// A turn. It ends when it is dropped.
 pub(super) type Turn = Option<OwnedSemaphorePermit>;
@@ -25,6 +29,13 @@ impl Next {
     pub(super) fn wait(&mut self, job: Job, at_work: Arc<Semaphore>) {
         // Nobody closes the line; were it closed, there would be nothing to wait for.
         self.0 = Some((job, Box::pin(async move { at_work.acquire_owned().await.ok() })));
+    }
+
+    /// Gets in line with a signal that an earlier process was at work on when it ended. These are worked on one after the
+    /// other, so that the one that ends this process, too, is not counted together with others; but none waits for long.
+    pub(super) fn wait_alone(&mut self, job: Job, suspects: Arc<Semaphore>) {
+        let turn = tokio::time::timeout(ALONE_MAX, suspects.acquire_owned());
+        self.0 = Some((job, Box::pin(async move { turn.await.ok().and_then(Result::ok) })));
     }
 
     /// Whether nothing waits.

@@ -20,7 +20,6 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::Engine;
-use super::accept::ATTEMPTS_MAX;
 use super::pause::Pause;
 use super::turn::{Next, Turn, takes_turns};
 use super::world::About;
@@ -31,6 +30,12 @@ const CALLS_AT_ONCE: usize = 4;
 
 /// More messages than one attempt at a request ever sends.
 const POSTS_OF_AN_ATTEMPT: u32 = 1_000;
+
+/// A step that takes so long is named in the log: nothing that it does should.
+const LONG_STEP: Duration = Duration::from_millis(250);
+
+/// How long an idle thread is kept where there are many.
+pub(super) const KEPT_IDLE: Duration = Duration::from_mins(1);
 
 /// How many signals may wait that a thread hears also while it works.
 const AT_ONCE_MAX: usize = 4;
@@ -64,6 +69,11 @@ impl Handle {
         if at_once { &self.at_once } else { &self.queue }
     }
 
+    /// Whether nothing that was accepted here is unanswered.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0
+    }
+
     pub(super) fn one_accepted(&self) {
         self.open.fetch_add(1, Ordering::Relaxed);
     }
@@ -90,9 +100,21 @@ struct SetAside {
 
 /// A signal to work on.
 pub(super) struct Job {
-    pub signal: Signal,
-    /// Whether an earlier process accepted it.
-    pub recovered: bool,
+    /// Boxed: a queue sets room for many jobs aside, in every thread.
+    pub signal: Box<Signal>,
+    pub attempt: Attempt,
+}
+
+/// Which attempt at a signal it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// The first one; `is_begun` where the signal is stored as begun already.
+    First { is_begun: bool },
+    /// An earlier process accepted the signal and did not answer it; `was_interrupted` where that process ended while it
+    /// worked on the signal, so that this one may end by it, too.
+    Again { was_interrupted: bool },
+    /// The signal is not worked on any more: its thread is told so.
+    SetAside,
 }
 
 /// One thread at work.
@@ -132,6 +154,8 @@ pub(super) struct Worker {
     pub(super) left_over: Option<Signal>,
     /// Whether something of the current request is stored.
     pub(super) is_touched: bool,
+    /// Since when the thread has nothing to do.
+    pub(super) idle_since: Option<Instant>,
     /// Audit rows that wait for the step's commit.
     pub(super) unwritten: Vec<crate::store::AuditRow>,
     pub(super) span: tracing::Span,
@@ -160,6 +184,7 @@ impl Worker {
             quiet: Pause::none(),
             left_over: None,
             is_touched: false,
+            idle_since: None,
             unwritten: Vec::new(),
             span: tracing::Span::none(),
         }
@@ -174,7 +199,7 @@ impl Worker {
             match turned {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(())) => return,
-                Err(_) => self.on_panic().await,
+                Err(_) => self.set_aside_what_panicked().await,
             }
         }
     }
@@ -185,9 +210,12 @@ impl Worker {
         }
         let stopping = self.engine.stopping.clone();
         let busy = self.state.is_busy();
-        if !busy {
+        if busy {
+            self.idle_since = None;
+        } else {
             // Whatever it was for has ended, in whatever way.
             self.at_work = None;
+            self.idle_since.get_or_insert_with(Instant::now);
         }
         let deadline = self.deadline.as_ref().map(|(at, _)| *at);
         let due = self.next_due();
@@ -203,6 +231,9 @@ impl Worker {
                 self.begin(job).await;
             }
             job = self.jobs.in_order.recv(), if !busy && self.next.is_none() && !stopping.is_cancelled() => match job {
+                Some(job) if job.attempt == (Attempt::Again { was_interrupted: true }) => {
+                    self.next.wait_alone(job, Arc::clone(&self.engine.suspects));
+                }
                 Some(job) if takes_turns(&job.signal.payload) => {
                     self.next.wait(job, self.engine.world.rates.at_work());
                 }
@@ -221,8 +252,22 @@ impl Worker {
                     return ControlFlow::Break(());
                 }
             }
+            () = self.engine.crowded.notified(), if !busy => {
+                if self.idle_since.is_some_and(|since| since.elapsed() >= KEPT_IDLE) && self.leave() {
+                    return ControlFlow::Break(());
+                }
+            }
         }
         ControlFlow::Continue(())
+    }
+
+    /// What was worked on ends in a notice. Where even that panics it stays in the inbox for the next start.
+    async fn set_aside_what_panicked(&mut self) {
+        if AssertUnwindSafe(self.on_panic()).catch_unwind().await.is_err() {
+            tracing::error!(parent: &self.span, "a request is given up until the next start: its notice panicked");
+            self.set_aside = None;
+            self.give_up();
+        }
     }
 
     async fn on_panic(&mut self) {
@@ -231,8 +276,11 @@ impl Worker {
         self.forget_everything();
         self.load().await;
         loop {
-            if let Some(signal) = self.current.clone() {
-                self.step(Input::Interrupted(Box::new(signal))).await;
+            if let Some(signal) = &mut self.current {
+                // They may be what it was.
+                signal.payload.forget_words();
+                let interrupted = Input::Interrupted(Box::new(signal.clone()));
+                self.step(interrupted).await;
             }
             if !self.take_up_again() {
                 return;
@@ -245,8 +293,8 @@ impl Worker {
         let Some(at_work) = self.current.as_ref().map(|signal| signal.id.clone()) else {
             return self.begin(job).await;
         };
-        self.set_aside(job.signal.clone());
-        self.step(Input::Aside(Box::new(job.signal))).await;
+        self.set_aside((*job.signal).clone());
+        self.step(Input::Aside(job.signal)).await;
         self.take_up_again();
         if !self.state.is_busy() {
             // It could not be stored, and the thread's memory is gone with it.
@@ -275,11 +323,14 @@ impl Worker {
     }
 
     pub(super) async fn begin(&mut self, job: Job) {
-        let signal = job.signal;
+        let Job { signal, attempt } = job;
+        self.idle_since = None;
         self.span = tracing::info_span!("signal", id = %signal.id, platform = %signal.thread.platform);
-        let attempts = if job.recovered { self.count_attempt(&signal.id).await } else { 0 };
-        self.posts_from = attempts.saturating_mul(POSTS_OF_AN_ATTEMPT);
-        self.current = Some(signal.clone());
+        let is_marked = attempt == (Attempt::First { is_begun: true });
+        let attempts = if is_marked { 0 } else { self.count_attempt(&signal.id).await };
+        let is_first = matches!(attempt, Attempt::First { .. });
+        self.posts_from = if is_first { 0 } else { attempts.saturating_mul(POSTS_OF_AN_ATTEMPT) };
+        self.current = Some((*signal).clone());
         self.is_touched = false;
         self.engine.has_ledger(self.engine.clock.now()).await;
         if !self.has_ready(&signal).await {
@@ -287,13 +338,12 @@ impl Worker {
             self.give_up();
             return;
         }
-        let signal = Box::new(signal);
-        let input = match (job.recovered, attempts > ATTEMPTS_MAX) {
-            (false, _) => Input::Signal(signal),
-            (true, false) => Input::Again(signal),
-            (true, true) => Input::Interrupted(signal),
-        };
-        self.step(input).await;
+        self.step(match attempt {
+            Attempt::First { .. } => Input::Signal(signal),
+            Attempt::Again { .. } => Input::Again(signal),
+            Attempt::SetAside => Input::Interrupted(signal),
+        })
+        .await;
     }
 
     /// Marks a signal as begun. Where that cannot be stored the signal is worked on all the same: the count only guards
@@ -353,13 +403,18 @@ impl Worker {
             let _phase = tracing::debug_span!("reason").entered();
             let spent = self.spent(&input, now);
             let platforms = self.engine.health.statuses(now.mono);
-            let about = About { spent: spent.as_ref(), signal: self.current.as_ref(), platforms };
+            let set_aside = self.engine.set_aside_lately(now);
+            let about = About { spent: spent.as_ref(), signal: self.current.as_ref(), platforms, set_aside };
             self.engine.world.step(state, input, about, now)
         });
         if let Some((watch, told)) = self.engine.watch.as_ref().zip(told) {
             watch.step(&self.key, now, &told, &effects);
         }
         crate::telemetry::seconds("step_seconds", begun.elapsed());
+        if begun.elapsed() >= LONG_STEP {
+            let took_ms = begun.elapsed().as_millis();
+            tracing::warn!(parent: &span, took_ms, "a step took long; others may have waited for it");
+        }
         self.state = state;
         self.engine.take_note(&self.state, now.mono);
         self.perform(effects, now).instrument(span).await

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use countersign_core::answer::{Claims, Errors};
+use countersign_core::approval::Places;
 use countersign_core::command::Tables;
 use countersign_core::effect::{Effect, Input};
 use countersign_core::env::{Env, Limits, OwnDeployment, PlatformStatus, SpokeStatus, Vault};
@@ -24,6 +25,9 @@ use crate::access::Rates;
 /// How the tool servers do, asked for at each step.
 pub type SpokesView = Box<dyn Fn() -> Vec<SpokeStatus> + Send + Sync>;
 
+/// The state of the tool servers' credentials, asked for at each step.
+pub type VaultView = Box<dyn Fn() -> Vault + Send + Sync>;
+
 /// Everything that a step may look at and that does not belong to a thread.
 pub struct World {
     /// The declared tools.
@@ -40,8 +44,10 @@ pub struct World {
     pub budgets: Budgets,
     /// What is the bot's own.
     pub own: OwnDeployment,
+    /// The places in which a change is of high risk.
+    pub places: Places,
     /// Credentials.
-    pub vault: Vault,
+    pub vault: VaultView,
     /// What may never be shown.
     pub mask: Arc<Mask>,
     /// What each tool of a command line does.
@@ -70,6 +76,8 @@ pub(super) struct About<'a> {
     pub signal: Option<&'a Signal>,
     /// How the platforms do.
     pub platforms: Vec<PlatformStatus>,
+    /// How many messages were set aside in the last days.
+    pub set_aside: usize,
 }
 
 /// Snapshots that one step borrows.
@@ -77,7 +85,9 @@ pub(super) struct About<'a> {
 struct Lent {
     spokes: Vec<SpokeStatus>,
     platforms: Vec<PlatformStatus>,
+    set_aside: usize,
     ledger: Arc<Ledger>,
+    vault: Vault,
     allowances: Vec<Allowance>,
     rights: Option<Arc<dyn Rights>>,
 }
@@ -94,7 +104,8 @@ impl World {
             limits: Limits::default(),
             budgets: Budgets::default(),
             own: OwnDeployment::default(),
-            vault: Vault::default(),
+            places: Places::default(),
+            vault: Box::new(Vault::default),
             mask: Arc::default(),
             commands: Tables::default(),
             spokes: Box::new(Vec::new),
@@ -119,7 +130,9 @@ impl World {
         let lent = Lent {
             spokes: (self.spokes)(),
             platforms: about.platforms,
+            set_aside: about.set_aside,
             ledger: self.ledger(),
+            vault: (self.vault)(),
             allowances: allowances.unwrap_or_default(),
             rights: self.rights.at_this_moment(),
         };
@@ -136,7 +149,7 @@ impl World {
     /// Shows it as a step would see it, with nobody asking.
     pub fn look<T>(&self, see: impl FnOnce(Env<'_>) -> T) -> T {
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
-        see(self.env(&exact, &Lent::default()))
+        see(self.env(&exact, &Lent { vault: (self.vault)(), ..Lent::default() }))
     }
 
     /// Clears a message again that was read back from the outbox.
@@ -174,11 +187,13 @@ impl World {
             budgets: &self.budgets,
             spent: None,
             own: &self.own,
-            vault: &self.vault,
+            places: &self.places,
+            vault: &lent.vault,
             mask: &self.mask,
             commands: &self.commands,
             spokes: &lent.spokes,
             platforms: &lent.platforms,
+            set_aside: lent.set_aside,
             allowances: &lent.allowances,
             minds: &self.minds,
             claims: &self.claims,

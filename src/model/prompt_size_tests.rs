@@ -80,7 +80,7 @@ fn a_thread_of_two_hundred_requests_is_told_in_no_more_than_the_cap() {
     let mut sizes = Vec::new();
     for n in 0..200 {
         let thoughts = vec![find.clone(), read.clone(), says(&format!("order {n} is being packed, as 4711 is"))];
-        let told = asked(&mut world, &format!("what became of order {n} of this morning"), thoughts);
+        let told = asked(&mut world, &format!("what became of order {n} of this morning in queue 0"), thoughts);
         assert_eq!(told.asks.len(), 3, "{}", told.said);
         sizes.extend(told.asks.last().map(bytes));
         assert!(told.asks.iter().all(|ask| bytes(ask) <= BYTES_MAX), "{sizes:?}");
@@ -108,7 +108,7 @@ fn nineteen(chars: usize) -> Told {
     let read = |n: usize| calls("yard_queue0__show", &format!("{{\"target\":\"host:web-1\",\"lines\":{n}}}"));
     let thoughts =
         std::iter::once(calls("lab_find__host", "{}")).chain((1..=18).map(read)).chain([says("I cannot say.")]);
-    asked(&mut world, "why are the orders of this morning not packed", thoughts.collect())
+    asked(&mut world, "why are the orders of this morning not packed, show queue 0 of the host", thoughts.collect())
 }
 
 /// `ctx_prefix`: what a server has read already it need not read again.

@@ -40,6 +40,7 @@ pub(crate) fn plan((tool, action): (&str, &str), target: &str, args: Value, befo
         title: "change it".to_owned(),
         because: "asked by Ada".to_owned(),
         risk: Risk::Medium,
+        risk_because: None,
         tainted: false,
         before: before.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         expect: Expectation::default(),

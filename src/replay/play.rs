@@ -85,7 +85,17 @@ pub async fn play(
     let watch = Some(Arc::clone(&printer) as _);
     // No platform is part of it, so that nothing has to be said of one.
     let (tools, adapters, tell) = (Arc::new(OnPaper), Vec::new(), Box::new(|_: &str| {}));
-    let engine = Engine::new(Parts { store, world, tools, mind: None, adapters, queue_max: 1, watch, tell });
+    let engine = Engine::new(Parts {
+        store,
+        world,
+        tools,
+        mind: None,
+        adapters,
+        queue_max: 1,
+        delivery: crate::engine::A_DAY,
+        watch,
+        tell,
+    });
     let mut threads: BTreeMap<ThreadKey, Player> = BTreeMap::new();
     for (n, line) in lines.lines().enumerate() {
         let at = n.saturating_add(2);

@@ -17,6 +17,10 @@ pub struct Unfinished {
     pub signal: Signal,
     /// How often it was begun.
     pub attempts: u32,
+    /// How often the process ended while this was worked on.
+    pub interruptions: u32,
+    /// Whether it was set aside for that: it is not worked on again.
+    pub is_set_aside: bool,
 }
 
 /// How a request ended. It ends once.
@@ -42,16 +46,26 @@ impl Ending {
 }
 
 impl Store {
-    /// Stores a signal, and its thread where it is the first one of it; the thread's row then gets the signal's id.
-    /// True: it is new, and committed. False: an event with this id was stored before, and nothing changed. Writes, one
-    /// commit.
+    /// Stores a signal that waits for its thread, and the thread where it is the first one of it; the thread's row then
+    /// gets the signal's id. True: it is new, and committed. False: an event with this id was stored before, and nothing
+    /// changed. Writes, one commit.
     pub async fn accept(&self, signal: &Signal) -> Result<bool, StoreError> {
+        self.insert(signal, "accepted").await
+    }
+
+    /// Stores a signal like [`Store::accept`], as one that its thread begins at once: [`Store::begin`] and its commit are
+    /// not needed. Writes, one commit.
+    pub async fn accept_begun(&self, signal: &Signal) -> Result<bool, StoreError> {
+        self.insert(signal, "begun").await
+    }
+
+    async fn insert(&self, signal: &Signal, state: &'static str) -> Result<bool, StoreError> {
         let mut tx = self.of(&signal.thread).begin_ranked(Rank::Intake, Durability::Normal).await?;
         // Most threads are known.
-        let mut is_new = insert(&mut tx, signal).await?;
+        let mut is_new = insert(&mut tx, signal, state).await?;
         if !is_new {
             threads::add(&mut tx, signal.id.as_str(), &signal.thread).await?;
-            is_new = insert(&mut tx, signal).await?;
+            is_new = insert(&mut tx, signal, state).await?;
         }
         if !is_new {
             tx.rollback().await.map_err(StoreError::while_doing("dropping a duplicate signal"))?;
@@ -69,11 +83,8 @@ impl Store {
         Ok(known.map_err(StoreError::while_doing("looking for a message"))?.is_some())
     }
 
-    /// Counts one more attempt at a signal and returns how many there were. Writes, one commit.
-    ///
-    /// What it is for is a signal that kills the process each time: the count must be stored before the attempt. A
-    /// caller that begins only what [`Store::unfinished`] returned saves this commit for every fresh signal and loses
-    /// no more than the first attempt from the count.
+    /// Marks a signal as begun, counts the attempt, and returns how many there were. Writes, one commit: the mark must be
+    /// stored before the attempt, because the attempt may end the process.
     pub async fn begin(&self, signal: &SignalId) -> Result<u32, StoreError> {
         let sql = "UPDATE inbox SET state = 'begun', attempts = attempts + 1 WHERE id = $1 AND state <> 'done' \
                    RETURNING id, attempts";
@@ -88,9 +99,44 @@ impl Store {
         }
     }
 
+    /// Counts the end of an earlier process for every signal that it had begun and not ended, and sets aside each for which
+    /// that makes `most` or more. Called at a start, before anything is begun. Writes, one commit.
+    pub async fn count_interruptions(&self, most: u32, at: Wall) -> Result<(), StoreError> {
+        let doing = "counting what was interrupted";
+        let mut tx = self.begin_write(Durability::Normal).await?;
+        let counted = sqlx::query(
+            "UPDATE inbox SET state = 'accepted', interruptions = interruptions + 1 \
+             WHERE state <> 'done' AND state = 'begun'",
+        );
+        counted.execute(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
+        let set_aside = sqlx::query(
+            "UPDATE inbox SET set_aside_at = $1 \
+             WHERE state <> 'done' AND interruptions >= $2 AND set_aside_at IS NULL",
+        );
+        let set_aside = set_aside.bind(at.0).bind(i64::from(most)).execute(&mut *tx).await;
+        set_aside.map_err(StoreError::while_doing(doing))?;
+        tx.commit().await.map_err(StoreError::while_doing(doing))
+    }
+
+    /// Takes the mark off every signal that was begun and has not ended: the process ends because it was asked to, and no
+    /// signal has ended it. Writes, one commit.
+    pub async fn put_back_begun(&self) -> Result<(), StoreError> {
+        let put_back = sqlx::query("UPDATE inbox SET state = 'accepted' WHERE state <> 'done' AND state = 'begun'");
+        self.write_one(Rank::Work, put_back, "putting back what was begun").await.map(drop)
+    }
+
+    /// When signals were set aside, from `since` on. Reads.
+    pub async fn set_aside_since(&self, since: Wall) -> Result<Vec<Wall>, StoreError> {
+        let sql = "SELECT set_aside_at FROM inbox WHERE set_aside_at IS NOT NULL AND set_aside_at >= $1";
+        let found = sqlx::query_scalar::<_, i64>(sql).bind(since.0).fetch_all(&self.read).await;
+        let found = found.map_err(StoreError::while_doing("looking for what was set aside"))?;
+        Ok(found.into_iter().map(Wall).collect())
+    }
+
     /// Every signal whose request has not ended, oldest first. Reads.
     pub async fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
-        let sql = "SELECT id, body, attempts FROM inbox WHERE state <> 'done' ORDER BY received_at, id";
+        let sql = "SELECT id, body, attempts, interruptions, set_aside_at FROM inbox \
+                   WHERE state <> 'done' ORDER BY received_at, id";
         let rows = sqlx::query(sql).fetch_all(&self.read).await;
         rows.map_err(StoreError::while_doing("reading the inbox"))?.iter().map(unfinished).collect()
     }
@@ -170,15 +216,15 @@ pub(super) async fn count(connection: &mut AnyConnection) -> Result<(u64, u64), 
     Ok((all - done, done))
 }
 
-async fn insert(tx: &mut AnyConnection, signal: &Signal) -> Result<bool, StoreError> {
+async fn insert(tx: &mut AnyConnection, signal: &Signal, state: &'static str) -> Result<bool, StoreError> {
     let sql = "INSERT INTO inbox (id, event, body, received_at, thread, platform, account, state, attempts) \
-               SELECT $1, $2, $3, $4, id, platform, account, 'accepted', 0 FROM threads \
+               SELECT $1, $2, $3, $4, id, platform, account, $10, 0 FROM threads \
                WHERE platform = $5 AND account = $6 AND space = $7 AND conversation = $8 AND root = $9 \
                ON CONFLICT (platform, account, event) DO NOTHING";
     let body = serde_json::to_string(signal).expect("invariant: a signal has text keys only, so that it is JSON");
     let query =
         sqlx::query(sql).bind(signal.id.as_str()).bind(signal.event.as_str()).bind(body).bind(signal.received_at.0);
-    let inserted = threads::bind_key(query, &signal.thread).execute(tx).await;
+    let inserted = threads::bind_key(query, &signal.thread).bind(state).execute(tx).await;
     Ok(inserted.map_err(StoreError::while_doing("storing a signal"))?.rows_affected() == 1)
 }
 
@@ -188,5 +234,10 @@ fn unfinished(row: &AnyRow) -> Result<Unfinished, StoreError> {
     if signal.id.as_str() != row.id() {
         return Err(row.wrong("body", format!("it is the body of signal {}", signal.id)));
     }
-    Ok(Unfinished { signal, attempts: row.count("attempts")? })
+    Ok(Unfinished {
+        signal,
+        attempts: row.count("attempts")?,
+        interruptions: row.count("interruptions")?,
+        is_set_aside: row.maybe_number("set_aside_at")?.is_some(),
+    })
 }

@@ -4,7 +4,7 @@
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
 //! What one answered message costs, in commits: `accept` 1, `commit` 1 (audit, messages and ending together),
-//! `sending` 1, `settle` 1, and `begin` 1 where it is called; a test counts them. All are NORMAL, but a step that changes
+//! `sending` 1, `settle` 1, and `begin` 1 where a message waited for its thread; a test counts them. All are NORMAL, but a step that changes
 //! plans commits FULL: a decision, an execution and its verification outlive a power cut.
 
 mod audit;

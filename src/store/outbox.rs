@@ -50,6 +50,8 @@ pub struct StoredPost {
     pub place: i64,
     /// It does not leave before this time.
     pub not_before: Wall,
+    /// When it was written.
+    pub created_at: Wall,
     /// The plan whose card it holds, where it holds one.
     pub plan: Option<PlanId>,
     /// The event that it answers, as the platform named it; of the engine's own signals, too.
@@ -84,7 +86,7 @@ impl Store {
     /// Every message that waits, in the order in which those of a thread leave: what the way out begins with. The state is
     /// said twice, so that both engines see that their index `outbox_open` is enough. Reads.
     pub async fn open_posts(&self) -> Result<Vec<StoredPost>, StoreError> {
-        let sql = "SELECT o.id, o.signal, o.lane, o.place, o.not_before, o.body, o.attempts, o.repeat, o.plan, i.event, \
+        let sql = "SELECT o.id, o.signal, o.lane, o.place, o.not_before, o.created_at, o.body, o.attempts, o.repeat, o.plan, i.event, \
                    t.platform, t.account, t.space, t.conversation, t.root \
                    FROM outbox AS o JOIN threads AS t ON t.id = o.thread JOIN inbox AS i ON i.id = o.signal \
                    WHERE o.state IN ('pending', 'sending') AND o.state = 'pending' \
@@ -220,6 +222,7 @@ fn stored_post(row: &AnyRow) -> Result<StoredPost, StoreError> {
         repeat: row.flag("repeat")?,
         place: row.number("place")?,
         not_before: Wall(row.number("not_before")?),
+        created_at: Wall(row.number("created_at")?),
         plan: plan(&row)?,
         event: EventId::new(row.text("event")?),
     })

@@ -69,9 +69,19 @@ pub const METRICS: &[Metric] = &[
         &["tool", "target_kind", "child_kind"],
         "Calls refused because they went to a parent where a child was meant.",
     ),
+    counter(
+        "read_only_violation_total",
+        &["tool", "category"],
+        "Commands refused because nothing proves that they only read and end, by why they do not end.",
+    ),
     counter("gate_block_total", &["gate", "code", "tool"], "Refusals by any gate."),
     counter("signals_total", &["platform", "outcome"], "Signals that arrived, by what was done with them."),
     counter("rate_limited_total", &["limit", "told"], "Messages that came over a limit, and whether that was said."),
+    counter(
+        "signals_set_aside_total",
+        &["platform"],
+        "Messages that are not worked on again, because the process ended twice while they were.",
+    ),
     counter(
         "depth_dropped_total",
         &["platform"],
@@ -88,6 +98,7 @@ pub const METRICS: &[Metric] = &[
     counter("stray_answers_total", &[], "Tool answers that nobody waited for any more."),
     counter("foreign_things_total", &["tool", "action"], "Discoveries that named things of a kind that is not theirs."),
     counter("tool_calls_total", &["tool", "action", "ok"], "Tool calls that were made."),
+    counter("tool_errors_total", &["tool", "code"], "Tool calls that came back as an error, by its code."),
     counter("failures_total", &["tool", "rule"], "Calls that did not work, by what is known of such failures."),
     counter("deliveries_total", &["platform", "outcome"], "Messages handed to a platform, by what became of them."),
     counter("adapter_restarts_total", &["platform"], "Platforms that broke and were started again."),

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::ToolCall;
-use countersign_core::tool::ToolKind;
+use countersign_core::tool::{ArgKind, ToolKind, credential_in};
+use countersign_core::usage::Origin;
 use rmcp::ServiceError;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestMetaObject, RequestParamsMeta};
 use serde_json::{Map, Value};
@@ -18,6 +19,7 @@ use super::process::Process;
 use super::supervise::{CALLS_MAX, Spoke, Unavailable};
 use crate::clock::wall_now;
 use crate::permit;
+use crate::vault::CredentialError;
 
 /// How long a server whose connection is over may take to be seen as ended.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -61,10 +63,14 @@ async fn attempt(spoke: &Arc<Spoke>, call: &ToolCall, deadline: Instant) -> Resu
     if let Some(problem) = process.offer.problem(&call.tool, &call.action) {
         return Ok(not_sent(call, problem, false));
     }
+    let params = match params(spoke, call, &process) {
+        Ok(params) => params,
+        Err(error) => return Ok(not_sent(call, format!("`{}` was not called: {error}.", call.name()), false)),
+    };
     let sent = Instant::now();
     let response = tokio::select! {
         biased;
-        response = timeout_at(deadline, process.peer.call_tool_once(params(call, &process))) => response,
+        response = timeout_at(deadline, process.peer.call_tool_once(params)) => response,
         reason = process.ended() => return Err(ServerEnded(reason)),
     };
     match response.map(|response| read(call, response)) {
@@ -124,19 +130,30 @@ async fn farewell(spoke: &Spoke, process: &Process) -> String {
     "it closed its connection".to_owned()
 }
 
-/// What is sent. The permit is made for the very process that it is sent to, at the last moment.
-fn params(call: &ToolCall, process: &Process) -> CallToolRequestParams {
+/// Makes what is sent. The permit is made for the very process that it is sent to, and a credential takes the place of its
+/// name, both at the last moment. Looks at the credentials' files.
+fn params(spoke: &Spoke, call: &ToolCall, process: &Process) -> Result<CallToolRequestParams, CredentialError> {
     let mut arguments: Map<String, Value> = call.args.clone();
+    let declared = spoke.registry.action(&call.tool, &call.action).into_iter().flat_map(|spec| &spec.args);
+    for (name, _) in declared.filter(|(_, arg)| arg.kind == ArgKind::Credential) {
+        if let Some(credential) = arguments.get(name).and_then(Value::as_str).and_then(credential_in) {
+            let value = Value::from(spoke.credentials.reveal(credential)?.expose());
+            arguments.insert(name.clone(), value);
+        }
+    }
     arguments.insert("action".to_owned(), Value::String(call.action.clone()));
     if let Some(target) = &call.target {
         arguments.insert("target".to_owned(), Value::String(target.as_str().to_owned()));
     }
     let mut params = CallToolRequestParams::new(call.tool.clone()).with_arguments(arguments);
-    if let Some(warrant) = &call.warrant {
-        let permit = permit::mint(&process.key, warrant, wall_now());
-        params.set_meta(RequestMetaObject::from(Map::from_iter([(permit::META_KEY.to_owned(), permit)])));
+    let permit = call.warrant.as_ref().map(|warrant| permit::mint(&process.key, warrant, wall_now()));
+    let permit = permit.map(|permit| (permit::META_KEY.to_owned(), permit));
+    let by = (call.by == Origin::Model).then(|| (permit::PROPOSED_BY_KEY.to_owned(), Value::from(permit::MODEL)));
+    let meta: Map<String, Value> = permit.into_iter().chain(by).collect();
+    if !meta.is_empty() {
+        params.set_meta(RequestMetaObject::from(meta));
     }
-    params
+    Ok(params)
 }
 
 const fn limit(call: &ToolCall) -> Duration {

@@ -15,5 +15,6 @@ mod supervise;
 #[cfg(test)]
 mod tests;
 
+pub use process::program;
 pub use spokes::{SpokeConfig, Spokes, SpokesError};
 pub use supervise::{SpokeHealth, SpokeState};

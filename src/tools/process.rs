@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,13 +21,15 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tokio_util::task::TaskTracker;
 
 use super::offer::Offer;
 use super::spokes::SpokeConfig;
+use super::supervise::Spoke;
 use super::{stderr, stdout};
 use crate::clock::wall_now;
+use crate::config::Secret;
 use crate::permit::{KEY_VARIABLE, Key};
+use crate::vault::CredentialError;
 
 /// Where programs are looked for: the usual system directories, whatever our own `PATH` is.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -85,17 +88,17 @@ struct Ended {
     noted: CancellationToken,
 }
 
-/// Starts a server and greets it: at most `config.start_limit`. `tasks` is told of whatever runs on; `closing` ends it all;
-/// `on_end` is called once, with the process id, the lifetime and the reason, if it had started. The error is a fragment.
+/// Starts a server and greets it: at most `start_limit` of its configuration. Whatever runs on is among the spoke's tasks and
+/// ends when the spoke does; `on_end` is called once, with the process id, the lifetime and the reason, if it had started.
+/// The error is a fragment.
 pub(super) async fn start(
-    config: &SpokeConfig,
-    registry: &Registry,
-    closing: &CancellationToken,
-    tasks: &TaskTracker,
+    spoke: &Spoke,
     on_end: impl FnOnce(u32, Duration, &str) + Send + 'static,
 ) -> Result<Process, String> {
+    let Spoke { config, registry, closing, tasks, .. } = spoke;
     let key = Key::fresh();
-    let (group, stdout, stdin) = Group::spawn(config, &key)?;
+    let secrets = secrets(spoke)?;
+    let (group, stdout, stdin) = Group::spawn(config, &secrets, &key)?;
     let (pid, started) = (group.pid.as_raw().unsigned_abs(), Instant::now());
     let greeted = tokio::select! {
         greeted = timeout(config.start_limit, greet(config, registry, stdout, stdin)) => greeted,
@@ -215,9 +218,13 @@ struct Group {
 
 impl Group {
     /// Starts the process. The answer has its messages, and its standard input.
-    fn spawn(config: &SpokeConfig, key: &Key) -> Result<(Self, DuplexStream, ChildStdin), String> {
+    fn spawn(
+        config: &SpokeConfig,
+        secrets: &Secrets<'_>,
+        key: &Key,
+    ) -> Result<(Self, DuplexStream, ChildStdin), String> {
         let cannot = |why: &dyn Display| format!("cannot start {}: {why}", config.command.display());
-        let mut child = command(config, key).spawn().map_err(|error| cannot(&plain(&error)))?;
+        let mut child = command(config, secrets, key).spawn().map_err(|error| cannot(&plain(&error)))?;
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).ok_or_else(|| cannot(&"it has no process id"))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut group = Self { child, pid: Pid::from_raw(pid), carriers: JoinSet::new() };
@@ -271,9 +278,29 @@ impl Drop for Group {
     }
 }
 
-fn command(config: &SpokeConfig, key: &Key) -> Command {
+/// Returns the file of a program, as the start of a server finds it. Looks at files.
+pub fn program(command: &Path) -> Option<PathBuf> {
+    if command.components().count() > 1 {
+        return Some(command.to_owned());
+    }
+    PATH.split(':').map(|dir| Path::new(dir).join(command)).find(|file| file.is_file())
+}
+
+/// Environment variables with what they hold.
+type Secrets<'a> = Vec<(&'a str, &'a Secret)>;
+
+/// Looks at the credentials' files. The error is a fragment.
+fn secrets(spoke: &Spoke) -> Result<Secrets<'_>, String> {
+    let named = spoke.config.secrets.iter();
+    let revealed = named.map(|(variable, name)| Ok((variable.as_str(), spoke.credentials.reveal(name)?)));
+    let revealed: Result<_, CredentialError> = revealed.collect();
+    revealed.map_err(|error| format!("cannot start {}: {error}", spoke.config.command.display()))
+}
+
+fn command(config: &SpokeConfig, secrets: &Secrets<'_>, key: &Key) -> Command {
     let mut command = Command::new(&config.command);
     command.args(&config.args).env_clear().envs(environment(&config.env, |name| std::env::var_os(name)));
+    command.envs(secrets.iter().map(|(variable, secret)| (variable, secret.expose())));
     // After the rest, so that nothing of the same name in our own environment takes its place.
     command.env(KEY_VARIABLE, key.to_hex());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -15,6 +15,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::call;
 use super::supervise::{Spoke, SpokeHealth};
 use crate::permit::KEY_VARIABLE;
+use crate::vault::Credentials;
 
 /// Our own settings come from the environment under this prefix, tokens among them: none of it passes to a server.
 const OURS: &str = "COUNTERSIGN_";
@@ -30,6 +31,8 @@ pub struct SpokeConfig {
     pub args: Vec<String>,
     /// Names of environment variables that pass to it where they are set: `SSH_AUTH_SOCK`, `KUBECONFIG`, `DOCKER_HOST`.
     pub env: Vec<String>,
+    /// Environment variables that hold a credential, each with the credential's name.
+    pub secrets: BTreeMap<String, String>,
     /// How long it may take until it has said what it can do.
     pub start_limit: Duration,
 }
@@ -67,13 +70,17 @@ pub struct Spokes {
 
 impl Spokes {
     /// Checks the configuration. Starts nothing: a server is started by the first call that needs it.
-    pub fn new(configs: Vec<SpokeConfig>, registry: &Arc<Registry>) -> Result<Self, SpokesError> {
+    pub fn new(
+        configs: Vec<SpokeConfig>,
+        registry: &Arc<Registry>,
+        credentials: &Arc<Credentials>,
+    ) -> Result<Self, SpokesError> {
         let closing = CancellationToken::new();
         let mut by_name = BTreeMap::new();
         for config in configs {
             check(&config)?;
             let name = config.name.clone();
-            let spoke = Spoke::new(config, Arc::clone(registry), closing.child_token());
+            let spoke = Spoke::new(config, Arc::clone(registry), Arc::clone(credentials), closing.child_token());
             if by_name.insert(name.clone(), Arc::new(spoke)).is_some() {
                 return Err(SpokesError::Twice(name));
             }
@@ -113,7 +120,7 @@ impl Tools for Spokes {
 }
 
 fn check(config: &SpokeConfig) -> Result<(), SpokesError> {
-    let names: BTreeSet<&String> = config.env.iter().collect();
+    let names: BTreeSet<&String> = config.env.iter().chain(config.secrets.keys()).collect();
     for name in names {
         let spoke = || config.name.clone();
         if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {

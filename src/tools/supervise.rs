@@ -19,6 +19,7 @@ use super::backoff::{Backoff, jittered};
 use super::process::{self, Process};
 use super::spokes::SpokeConfig;
 use crate::clock::random_bytes;
+use crate::vault::Credentials;
 
 /// The most calls that one server has to answer at once. Beyond it calls fail at once: a queue would only hide that the
 /// server cannot keep up.
@@ -70,10 +71,11 @@ pub(super) struct Spoke {
     pub(super) config: SpokeConfig,
     /// One permit a call.
     pub(super) calls: Semaphore,
-    registry: Arc<Registry>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) credentials: Arc<Credentials>,
     state: Mutex<State>,
-    closing: CancellationToken,
-    tasks: TaskTracker,
+    pub(super) closing: CancellationToken,
+    pub(super) tasks: TaskTracker,
     foreign_logged: AtomicBool,
 }
 
@@ -98,11 +100,17 @@ type Start = Shared<BoxFuture<'static, Started>>;
 
 impl Spoke {
     /// A server that nobody has needed yet. Ends for good when `closing` does.
-    pub(super) fn new(config: SpokeConfig, registry: Arc<Registry>, closing: CancellationToken) -> Self {
+    pub(super) fn new(
+        config: SpokeConfig,
+        registry: Arc<Registry>,
+        credentials: Arc<Credentials>,
+        closing: CancellationToken,
+    ) -> Self {
         Self {
             config,
             calls: Semaphore::new(CALLS_MAX),
             registry,
+            credentials,
             state: Mutex::new(State { phase: Phase::Idle, backoff: Backoff::default() }),
             closing,
             tasks: TaskTracker::new(),
@@ -144,7 +152,7 @@ impl Spoke {
     async fn start(self: Arc<Self>) -> Started {
         let me = Arc::downgrade(&self);
         let on_end = move |pid, lived, reason: &str| note_end(&me, pid, lived, reason);
-        let started = process::start(&self.config, &self.registry, &self.closing, &self.tasks, on_end).await;
+        let started = process::start(&self, on_end).await;
         let mut state = self.lock();
         // One that has ended since its greeting is not noted as an end: it was not yet in use.
         let started = started.and_then(|process| match process.end_reason() {

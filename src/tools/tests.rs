@@ -6,6 +6,7 @@ mod life;
 mod permits;
 mod walls;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,6 +17,7 @@ use countersign_core::envelope::{Code, Envelope, Failure};
 use countersign_core::gate::ToolCall;
 use countersign_core::signal::CallId;
 use countersign_core::tool::{Registry, ToolKind};
+use countersign_core::usage::Origin;
 use futures::future::join_all;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -63,7 +65,7 @@ impl Fake {
         let mut config = config();
         config.args.extend(["--log".to_owned(), text(&dir.path().join("starts"))]);
         change(&mut config, dir.path());
-        let spokes = Spokes::new(vec![config], &registry()).expect("the configuration is sound");
+        let spokes = Spokes::new(vec![config], &registry(), &Arc::default()).expect("the configuration is sound");
         Self { spokes, dir }
     }
 
@@ -101,6 +103,7 @@ fn config() -> SpokeConfig {
         command: python(),
         args: vec![text(&script)],
         env: Vec::new(),
+        secrets: BTreeMap::new(),
         start_limit: AMPLE,
     }
 }
@@ -134,6 +137,7 @@ fn read(action: &str, args: Value) -> ToolCall {
         kind: ToolKind::Read,
         target: None,
         args,
+        by: Origin::Rule,
         limit_ms: 30_000,
         warrant: None,
     }

@@ -44,6 +44,7 @@ impl Installation {
             mind,
             adapters: vec![Arc::clone(&line) as Arc<dyn Adapter>],
             queue_max: 64,
+            delivery: countersign::engine::A_DAY,
             watch: None,
             tell: Box::new(|_| {}),
         });

@@ -1,5 +1,5 @@
 //! The corpus of `tests/fixtures/commands` through the real binary: lines that operators type, which only read, and lines
-//! that look like it and do not. Half of the rows, chosen by a hash, was kept aside while the tables were written; both
+//! that look like it and do not, or need a shell. Half of the rows, chosen by a hash, was kept aside while the tables were written; both
 //! halves are held to the same bar, and the rates are printed.
 
 use std::collections::BTreeMap;
@@ -42,10 +42,11 @@ impl Answer {
     }
 }
 
-const FILES: [&str; 3] = [
+const FILES: [&str; 4] = [
     include_str!("../fixtures/commands/benign.jsonl"),
     include_str!("../fixtures/commands/refuse-tools.jsonl"),
     include_str!("../fixtures/commands/refuse-platforms.jsonl"),
+    include_str!("../fixtures/commands/refuse-shell.jsonl"),
 ];
 
 fn rows() -> Vec<Row> {

@@ -21,6 +21,7 @@ fn without_a_platform_everything_is_in_order() {
     let done = doctor(&Home::new(), &[], &[]);
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: nobody is named, and the console belongs to whoever runs it
     ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
     exit status: 0
@@ -36,6 +37,7 @@ async fn a_platform_is_asked_and_what_is_not_in_order_has_a_fix() {
     let done = doctor(&home, &on, &[]);
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✗ access: nobody is named who may anything on a chat platform
       To do: No access file is configured: nobody may anything on a chat platform, and the console belongs to whoever runs the bot. To begin, name the first administrator in a file, as in README.md (“Who may what”), and give its path as `access.file` (COUNTERSIGN_ACCESS__FILE).
     ✓ telegram: the token is @fake_ops_bot's, who offers names to whoever types
@@ -47,13 +49,14 @@ async fn a_platform_is_asked_and_what_is_not_in_order_has_a_fix() {
     let access = [on[0], on[1], ("COUNTERSIGN_ACCESS__FILE", "access.toml")];
     let done = doctor(&home, &access, &["--json"]);
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r#"
-    {"fine":true,"findings":[{"about":"data","found":"HOME/data is made at the first start","fix":null},{"about":"access","found":"people 1, services 0, policies of your own 0; all sound","fix":null},{"about":"telegram","found":"the token is @fake_ops_bot's, who offers names to whoever types","fix":null},{"about":"telegram","found":"Telegram keeps its messages for whoever asks","fix":null}]}
+    {"fine":true,"findings":[{"about":"data","found":"HOME/data is made at the first start","fix":null},{"about":"sandbox","found":"commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed","fix":null},{"about":"access","found":"people 1, services 0, policies of your own 0; all sound","fix":null},{"about":"telegram","found":"the token is @fake_ops_bot's, who offers names to whoever types","fix":null},{"about":"telegram","found":"Telegram keeps its messages for whoever asks","fix":null}]}
     exit status: 0
     "#);
     fake.set_webhook("https://example.org/hook");
     let done = doctor(&home, &access, &[]);
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: people 1, services 0, policies of your own 0; all sound
     ✓ telegram: the token is @fake_ops_bot's, who offers names to whoever types
     ✗ telegram: Telegram sends its messages to a webhook
@@ -65,6 +68,7 @@ async fn a_platform_is_asked_and_what_is_not_in_order_has_a_fix() {
     let done = doctor(&home, &wrong, &[]);
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: people 1, services 0, policies of your own 0; all sound
     ✗ telegram: Telegram answers 404: Not Found
       To do: Give the bot's token from @BotFather as COUNTERSIGN_TELEGRAM__TOKEN, or in a file named by `telegram.token_file`, and see that `telegram.api_url` is right.
@@ -103,6 +107,7 @@ fn half_an_account_and_a_file_in_the_wrong_place_are_named_with_the_fix() {
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r"
     ✗ data: HOME/data is a file, and the data is kept in a directory
       To do: Name another place by `--data` or `store.data`.
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: nobody is named, and the console belongs to whoever runs it
     ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
     countersign: one thing is not in order.
@@ -120,6 +125,7 @@ async fn an_access_file_that_names_nobody_is_told_what_to_name() {
     let done = doctor(&home, &on, &[]);
     insta::assert_snapshot!(format!("{}{}{}", done.out, done.err, done.status), @r#"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✗ access: HOME/access.toml names nobody who may anything on a chat platform
       To do: Add the first administrator to it: `[[people]]`, and under it `name = "ann"`, `roles = ["admin"]` and `accounts = ["discord:NUMBER"]`, `["matrix:@ann:example.org"]` or `["telegram:NUMBER"]`.
     ✓ telegram: the token is @fake_ops_bot's, who offers names to whoever types

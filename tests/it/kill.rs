@@ -195,15 +195,15 @@ impl Script {
 }
 
 /// An answer belongs to its question: what is not understood is repeated with its number, and the secret file is
-/// refused. A request that was interrupted has a notice instead.
+/// refused. A request that was set aside has a notice instead.
 fn judge_content(number: usize, signal: &stored::Signal, prints: &[record::Print]) -> Result<(), String> {
     let said = prints.first().map(|print| print.content.to_string()).unwrap_or_default();
     let asked = QUESTIONS[number % QUESTIONS.len()];
     let fits = match signal.ending.as_str() {
         "answered" if asked.contains('#') => said.contains(&asked.replace('#', &number.to_string())),
         "answered" if asked.contains("shadow") => said.contains(r#""refused""#),
-        "answered" => !said.contains("interrupted"),
-        ending => ending == "interrupted" && said.contains("interrupted"),
+        "answered" => !said.contains("I set aside"),
+        ending => ending == "interrupted" && said.contains("I set aside"),
     };
     if fits {
         Ok(())

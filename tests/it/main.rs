@@ -8,19 +8,29 @@ mod compile;
 #[cfg(feature = "full")]
 mod conformance;
 mod console;
+mod counted;
+mod credentials;
 #[cfg(feature = "full")]
 mod doctor;
 #[cfg(feature = "full")]
 mod faults;
+mod hidden_names;
 mod kill;
 mod limits;
 mod link;
 #[cfg(feature = "full")]
 mod model;
+mod own;
+mod places;
+#[cfg(feature = "full")]
+mod mutated;
 mod policy;
 mod readme;
 mod scenes;
+mod sandbox;
 mod secrets;
+#[cfg(feature = "full")]
+mod set_aside;
 mod simulate;
 mod spoke_trouble;
 mod startup;

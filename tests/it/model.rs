@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod on_telegram;
+mod reach;
 mod rows;
 mod small;
 mod steps;
@@ -17,6 +18,12 @@ use crate::support::bot::{Bot, Home};
 
 /// A question that no set command is like.
 const QUESTION: &str = "why do my customers complain";
+
+/// One for which the calls about disks are offered.
+const DISK_QUESTION: &str = "could it be the disk usage that my customers complain about";
+
+/// One for which the calls about processes are offered.
+const PROCESS_QUESTION: &str = "do my customers complain because some process runs wild";
 
 /// The key that the model's server is asked with.
 const KEY: &str = "sk-planted-zebra-0123456789";
@@ -68,7 +75,7 @@ fn a_model_finds_out_and_answers_from_what_it_read() {
     let fake = Fake::start(vec![find_host(), disks(), Turn::says("The disks have room, so look at the shop itself.")]);
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
-    let answer = bot.ask(QUESTION);
+    let answer = bot.ask(DISK_QUESTION);
     assert_eq!(answer.text(), "The model says:\nThe disks have room, so look at the shop itself.");
     let claim = &answer.messages[0]["claim"];
     let rests_on: Vec<&str> =
@@ -112,9 +119,9 @@ fn a_change_that_a_model_wants_is_a_plan_and_a_person_decides() {
     let fake = Fake::start(vec![find_host(), Turn::call("host_process__find", &find)]);
     let mut bot = bot(&home, &fake.base_url(), 30);
     // The process is named by its number and when it began, which only the answer of the tool says.
-    bot.ask(QUESTION);
+    bot.ask(PROCESS_QUESTION);
     fake.then(vec![Turn::call("host_process__stop", &json!({ "target": process(&fake, pid) }))]);
-    let answer = bot.ask(QUESTION);
+    let answer = bot.ask(PROCESS_QUESTION);
     let card = answer.card();
     assert!(answer.text().contains("proposed after reading text that nobody vouches for"), "{}", answer.text());
     assert!(answer.text().contains("a model proposes it for"), "{}", answer.text());

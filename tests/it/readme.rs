@@ -89,6 +89,7 @@ fn exchanges(screen: &str) -> Vec<(String, String)> {
         (r"file:[^:\s]+:", "file:<machine>:"),
         (r"\b(pid|process) \d+", "$1 <number>"),
         (r"asked by \S+:", "asked by <person>:"),
+        (r"access \d{4} \w+:\w+", "access <mode and owner>"),
     ];
     let words = |text: &str| {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -33,6 +33,7 @@ fn plain(home: &Home, text: &str) -> String {
         (r"\b(pid|process) \d+", "$1 PID"),
         (r"\S+ \(console:uid:\d+\)", "PERSON"),
         (r"asked by \S+:", "asked by PERSON:"),
+        (r"access \d{4} \w+:\w+", "access OWNER"),
         (r"Countersigned by \S+:", "Countersigned by PERSON:"),
         (r"(?m)^\S+ decided it at", "PERSON decided it at"),
     ];

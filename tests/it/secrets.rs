@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use countersign_core::testkit::{Chance, secret_shapes};
 use sqlx::{AnyConnection, AssertSqlSafe, Column, Connection, Executor, Row};
 
 use crate::support::bot::{Bot, Home};
@@ -184,4 +185,103 @@ async fn what_holds_secrets_is_refused_counted_and_recorded() {
     let recorded = tables["audit_payloads"].iter().filter(|text| text.contains("\"code\":\"POLICY_BLOCKED\"")).count();
     let counted = tables["refusals"].iter().filter(|text| *text == "POLICY_BLOCKED").count();
     assert!(recorded >= 4 && counted >= 4, "{recorded} and {counted}");
+}
+
+/// Every third shape, shown from a file through the real binary: neither the answer nor what is kept of it holds a secret.
+/// A file is called by no name that says what it holds, so that it is read.
+#[tokio::test]
+async fn shapes_of_secrets_leak_into_no_answer_no_database_and_no_recording() {
+    let home = Home::new();
+    let seed = fresh_seed();
+    let mut chance = Chance(seed);
+    let first = chance.below(3);
+    let shapes: Vec<_> = secret_shapes(seed).into_iter().skip(first).step_by(3).collect();
+    let recording = home.path().join("recording.jsonl");
+    let mut command = home.bot();
+    command.arg("--json").arg("--record").arg(&recording).env("COUNTERSIGN_LOG__LEVEL", "debug");
+    let mut bot = Bot::spawn(&mut command);
+    let mut answers = String::new();
+    for (n, shape) in shapes.iter().enumerate() {
+        let file = home.write(&format!("notes-{n}.txt"), &shape.text).display().to_string();
+        let question = if n % 2 == 0 { format!("show file {file}") } else { format!("last 40 lines of {file}") };
+        answers.push_str(&bot.ask(&question).text());
+    }
+    assert!(answers.matches("[masked: ").count() > shapes.len() / 2, "{answers}");
+    let done = bot.end();
+    assert!(done.status.success());
+    let tables = texts(&home.data().join("countersign.db")).await;
+    let database = tables.values().flatten().cloned().collect::<Vec<_>>().join("\n");
+    let recorded = std::fs::read_to_string(&recording).expect("it was recorded");
+    assert!(recorded.contains("[masked: ") && recorded.lines().count() > shapes.len(), "{recorded}");
+    let sinks = [("answers", &answers), ("database", &database), ("recording", &recorded), ("log", &done.err)];
+    for (sink, text) in sinks {
+        let leaks: Vec<_> = shapes.iter().filter_map(|shape| Some((&shape.name, shape.leak(text)?))).collect();
+        assert!(
+            leaks.len() * 20 <= shapes.len(),
+            "seed {seed}, {sink}: {} of {}: {leaks:?}",
+            leaks.len(),
+            shapes.len()
+        );
+    }
+}
+
+/// What a command line makes of the bot's own token, from a file that it may read, is shown and kept by no sink.
+#[tokio::test]
+async fn encodings_of_the_bots_own_token_leak_into_no_answer_no_database_and_no_recording() {
+    let home = Home::new();
+    let token = format!("{}-{}", Chance(fresh_seed()).secret("an", 24), Chance(fresh_seed()).secret("hex", 12));
+    let file = home.write("notes.txt", format!("a line\nit is {token} here\nthe end\n")).display().to_string();
+    let recording = home.path().join("recording.jsonl");
+    let mut command = home.bot();
+    command.arg("--json").arg("--record").arg(&recording);
+    let mut bot = Bot::spawn(command.env("COUNTERSIGN_MODEL__API_KEY", &token));
+    let lines = [
+        "cat FILE",
+        "base64 FILE",
+        "base64 -w 20 FILE",
+        "base32 FILE",
+        "xxd FILE",
+        "xxd -p FILE",
+        "od -c FILE",
+        "od -t x1 FILE",
+        "od FILE",
+        "hexdump -C FILE",
+        "rev FILE",
+        "tac FILE",
+        "fold -w 7 FILE",
+        "cut -c 5-30 FILE",
+        "grep -o . FILE",
+        "nl FILE",
+        "head -c 24 FILE",
+        "strings FILE",
+        "sort FILE",
+        "cat -A FILE",
+    ];
+    let mut shown = 0;
+    let mut answers = String::new();
+    for line in lines {
+        let answer = bot.ask(&format!("run {}", line.replace("FILE", &file))).text();
+        shown += usize::from(answer.contains("[masked: secret]"));
+        answers.push_str(&answer);
+    }
+    assert!(shown >= 6, "{shown}: {answers}");
+    assert!(bot.end().status.success());
+    let tables = texts(&home.data().join("countersign.db")).await;
+    let database = tables.values().flatten().cloned().collect::<Vec<_>>().join("\n");
+    let recorded = std::fs::read_to_string(&recording).expect("it was recorded");
+    let hex = token.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    let letters = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    for (sink, text) in [("answers", answers), ("database", database), ("recording", recorded)] {
+        let text = letters(&text);
+        for form in [letters(&token), letters(&token).chars().rev().collect(), hex.clone()] {
+            assert!(!text.contains(&form[..form.len() / 2]), "{sink}: the first half of {form}");
+            assert!(!text.contains(&form[form.len() / 2..]), "{sink}: the second half of {form}");
+        }
+    }
+}
+
+/// Another one in each run.
+#[expect(clippy::disallowed_methods, reason = "a test draws its own seed and prints it")]
+fn fresh_seed() -> u64 {
+    getrandom::u64().expect("the system has randomness")
 }

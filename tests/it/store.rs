@@ -63,6 +63,7 @@ const CASES: &[(&str, Case)] = cases![
     a_step_twice_changes_nothing,
     a_request_ends_once,
     unfinished_requests_come_back_oldest_first,
+    what_was_begun_when_the_process_ended_is_counted_and_set_aside,
     one_of_many_senders_wins,
     a_repeated_refusal_is_counted,
     a_different_refusal_is_written_and_a_flood_is_counted,
@@ -451,6 +452,34 @@ async fn unfinished_requests_come_back_oldest_first(bed: Bed) {
     assert_eq!(found, [("s-3", 0), ("s-2", 0), ("s-4", 2)]);
 }
 
+async fn what_was_begun_when_the_process_ended_is_counted_and_set_aside(bed: Bed) {
+    let begun = signal("s-1", thread("main"), 10);
+    assert!(bed.store.accept_begun(&begun).await.expect("stored"));
+    assert!(!bed.store.accept_begun(&begun).await.expect("a duplicate is no error"));
+    accepted(&bed, "s-2", "main", 20).await;
+    let standing = async || {
+        let left = bed.store.unfinished().await.expect("readable").into_iter();
+        left.map(|left| (left.interruptions, left.is_set_aside)).collect::<Vec<_>>()
+    };
+    // Asked to end, and then started again.
+    bed.store.put_back_begun().await.expect("writable");
+    bed.store.count_interruptions(2, Wall(100)).await.expect("writable");
+    assert_eq!(standing().await, [(0, false), (0, false)]);
+    for (end, expected) in
+        [(200, [(1, false), (0, false)]), (300, [(2, true), (0, false)]), (400, [(3, true), (0, false)])]
+    {
+        bed.store.begin(&SignalId::new("s-1")).await.expect("open");
+        bed.store.count_interruptions(2, Wall(end)).await.expect("writable");
+        assert_eq!(standing().await, expected);
+    }
+    assert_eq!(bed.store.set_aside_since(Wall(300)).await.expect("readable"), [Wall(300)], "it is set aside once");
+    assert_eq!(bed.store.set_aside_since(Wall(301)).await.expect("readable"), []);
+    committed(&bed, &StepRecord { ending: Some(Ending::Interrupted), ..step("s-1", 500, Vec::new()) }).await;
+    bed.store.count_interruptions(2, Wall(600)).await.expect("writable");
+    assert_eq!(standing().await, [(0, false)]);
+    assert_eq!(bed.store.set_aside_since(Wall(0)).await.expect("readable").len(), 1, "what was answered stays known");
+}
+
 async fn one_of_many_senders_wins(bed: Bed) {
     accepted(&bed, "s-1", "main", 1).await;
     committed(&bed, &step("s-1", 5, vec![post("p-1", 0, thread("main"), Lane::Answer)])).await;
@@ -818,6 +847,8 @@ async fn an_answered_message_costs_a_known_number_of_commits() {
     cost("a duplicate", 0);
     bed.store.begin(&SignalId::new("s-1")).await.expect("open");
     cost("begin", 1);
+    assert!(bed.store.accept_begun(&signal("s-2", thread("main"), 2)).await.expect("stored"));
+    cost("accept and begin", 1);
     let audit = (0..9).map(|n| did(&format!("a-{n}"), 3)).collect();
     let posts = vec![post("p-1", 0, thread("main"), Lane::Answer), post("p-2", 1, thread("main"), Lane::Answer)];
     let whole = StepRecord { audit, ending: Some(Ending::Answered), ..step("s-1", 3, posts) };

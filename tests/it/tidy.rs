@@ -37,7 +37,14 @@ const DEPENDENCIES: [(&str, &str, &[&str]); 17] = [
         "src/core",
         "dependencies",
         &[
+            "globset",
+            "ipnet",
+            "aho-corasick",
+            "base64",
             "regex",
+            "regex-syntax",
+            // Only for the text of its rules.
+            "secrets_scanner",
             "serde",
             "serde_json",
             "sha2",

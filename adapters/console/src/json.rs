@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use countersign_core::approval::{Digest, PlanId};
-use countersign_core::port::{Block, CardChoice, Claim, Mark, Outgoing};
+use countersign_core::port::{Block, CardChoice, Claim, DeliveryNotes, Mark, Outgoing};
 use countersign_core::signal::{Payload, QuestionId, SignalId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -135,6 +135,10 @@ enum Event<'a> {
         id: &'a str,
         answers: &'a SignalId,
         repeat: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        late_minutes: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lost: Option<u64>,
         mark: Mark,
         claim: &'a Claim,
         blocks: &'a [Block],
@@ -165,9 +169,11 @@ pub(crate) fn limited(event: &str, wait_ms: u64) -> String {
 }
 
 /// A message from the bot.
-pub(crate) fn message(id: &str, message: &Outgoing, repeat: bool) -> String {
+pub(crate) fn message(id: &str, message: &Outgoing, notes: DeliveryNotes) -> String {
+    let DeliveryNotes { repeat, late_minutes, lost } = notes;
+    let lost = (lost > 0).then_some(lost);
     let Outgoing { to: _, answers, mark, lane: _, visibility: _, claim, blocks } = message;
-    line(&Event::Message { id, answers, repeat, mark: *mark, claim, blocks })
+    line(&Event::Message { id, answers, repeat, late_minutes, lost, mark: *mark, claim, blocks })
 }
 
 /// Every message that answers this signal is out.

@@ -19,7 +19,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::port::{Adapter, BoxFuture, Capabilities, Delivery, Ended, Ingress, Outgoing, Parcel};
+use countersign_core::port::{
+    Adapter, BoxFuture, Capabilities, Delivery, DeliveryNotes, Ended, Ingress, Outgoing, Parcel,
+};
 use countersign_core::signal::{
     AccountId, Actor, ActorId, ActorKind, Addressed, Assurance, ConversationId, ConversationKind, EventId, Ground,
     Payload, Platform, Signal, SignalId, SpaceId, ThreadKey, ThreadRoot, Wall,
@@ -211,16 +213,16 @@ impl Console {
     }
 
     /// Writes a message in this mode's form. What `deliver` does, without the seal, which only the core can make.
-    async fn show(&self, id: &str, message: &Outgoing, repeat: bool) -> Delivery {
+    async fn show(&self, id: &str, message: &Outgoing, notes: DeliveryNotes) -> Delivery {
         // A line that is being accepted is first known by its id; only then can be told what answers it. And no line is
         // taken between a message and what is remembered of it.
         let turn = self.turn.lock().await;
         // In a transcript the answer is what follows the question, so that whatever else comes has to say what it is.
         let notice = self.mode == Mode::Pipe && !self.waiting.is_for(&message.answers);
         let text = match self.mode {
-            Mode::Json => json::message(id, message, repeat),
-            Mode::Pipe if notice => render::notice(message, repeat, self.style()),
-            Mode::Terminal | Mode::Pipe => render::message(message, repeat, self.style()),
+            Mode::Json => json::message(id, message, notes),
+            Mode::Pipe if notice => render::notice(message, notes, self.style()),
+            Mode::Terminal | Mode::Pipe => render::message(message, notes, self.style()),
         };
         let before = self.output.keys();
         let put = self.output.put(text).await;
@@ -278,7 +280,7 @@ impl Adapter for Console {
     }
 
     fn deliver<'a>(&'a self, parcel: Parcel<'a>) -> BoxFuture<'a, Delivery> {
-        Box::pin(self.show(parcel.id, parcel.message.get(), parcel.repeat))
+        Box::pin(self.show(parcel.id, parcel.message.get(), parcel.notes))
     }
 
     fn answered(&self, signal: &SignalId) {

@@ -1,5 +1,6 @@
 //! The whole adapter without a terminal: streams in memory, an ingress that records, and answers as an engine gives them.
 
+use countersign_core::port::DeliveryNotes;
 use std::collections::{BTreeSet, VecDeque};
 use std::os::unix::net::UnixStream;
 
@@ -192,7 +193,7 @@ async fn run(options: Options, input: &[u8], planned: Vec<Result<Admission, Stri
     };
     let answer = async {
         while let Some(signal) = accepted.recv().await {
-            assert_eq!(console.show("p1", &reply(&signal), false).await, Delivery::Sent(Vec::new()));
+            assert_eq!(console.show("p1", &reply(&signal), DeliveryNotes::default()).await, Delivery::Sent(Vec::new()));
             console.answered(&signal.id);
         }
     };
@@ -369,7 +370,7 @@ async fn a_closed_output_is_permanent_and_ends_the_hearing() {
     let (bot, _accepted) = Bot::new([]);
     let signal = console.signal(EventId::new("e"), said("x"));
     let message = reply(&signal);
-    let deliver = console.show("p1", &message, false);
+    let deliver = console.show("p1", &message, DeliveryNotes::default());
     let both = async { tokio::join!(console.hear(&bot, std::future::pending().boxed()), deliver) };
     let (ended, delivery) = tokio::time::timeout(LIMIT, both).await.expect("the closed output ends the hearing");
     assert_eq!(delivery, Delivery::Permanent("standard output is closed".to_owned()));

@@ -7,6 +7,8 @@ use reqwest::Method;
 use serde::Deserialize;
 use serenity::all::{ChannelId, MessageId};
 
+use countersign_core::port::DeliveryNotes;
+
 use crate::Discord;
 use crate::api::{Api, Trouble};
 use crate::body::{self, Body};
@@ -48,8 +50,8 @@ struct Resource {
 pub(crate) struct Manner {
     /// To one person alone.
     pub(crate) private: bool,
-    /// It may have been said before.
-    pub(crate) repeat: bool,
+    /// The notes of its delivery, shown first.
+    pub(crate) notes: DeliveryNotes,
 }
 
 /// Says one part to an interaction that was told this much; where it stands then, if it can be found there.
@@ -62,12 +64,11 @@ pub(crate) async fn say(
 ) -> Result<Option<MessageRef>, Trouble> {
     let taken = match part {
         Part::Message(text) => {
-            let text = if manner.repeat { text.repeated() } else { text };
-            let body = Body::new(&text);
+            let body = Body::new(&text.noting(manner.notes));
             say_text(api, call, stage, if manner.private { body.private() } else { body }, manner).await?
         }
         Part::Document { name, bytes } => {
-            let body = Body::of_file(manner.repeat);
+            let body = Body::of_file(manner.notes);
             let form = if manner.private { body.private() } else { body }.form(name, bytes)?;
             api.upload::<Taken>(&webhook(call), form).await?
         }

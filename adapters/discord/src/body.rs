@@ -5,8 +5,10 @@ use serde::Serialize;
 use serde_json::json;
 use serenity::all::{CreateActionRow, CreateInputText, InputTextStyle};
 
+use countersign_core::port::DeliveryNotes;
+
 use crate::api::Trouble;
-use crate::render::{REPEAT, Text};
+use crate::render::Text;
 
 /// What is not shown of addresses in a message (Discord's message flags, `SUPPRESS_EMBEDS`).
 const NO_PREVIEW: u64 = 1 << 2;
@@ -68,8 +70,8 @@ impl Body {
     }
 
     /// What goes with a file.
-    pub(crate) fn of_file(repeat: bool) -> Self {
-        Self::plain(if repeat { REPEAT } else { "" })
+    pub(crate) fn of_file(notes: DeliveryNotes) -> Self {
+        Self::plain(notes.text().unwrap_or_default().as_str())
     }
 
     /// For one person.

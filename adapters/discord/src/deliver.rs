@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use countersign_core::port::{Block, Delivery, Lane, Outgoing, Visibility};
+use countersign_core::port::{Block, Delivery, DeliveryNotes, Lane, Outgoing, Visibility};
 use countersign_core::signal::{EventId, ThreadKey};
 
 use crate::Discord;
@@ -42,8 +42,8 @@ pub(crate) struct Letter<'a> {
     /// The id of its outbox row.
     pub(crate) id: &'a str,
     pub(crate) message: &'a Outgoing,
-    /// An earlier attempt may have come through.
-    pub(crate) repeat: bool,
+    /// The notes of its delivery, shown first.
+    pub(crate) notes: DeliveryNotes,
     /// The event that it answers.
     pub(crate) anchor: Option<&'a EventId>,
 }
@@ -135,7 +135,7 @@ async fn by_call(
     if stage == Stage::Busy {
         return Some(Err(Delivery::RetryAfter(BUSY_MS)));
     }
-    let said = say_all(discord, (&call, stage), parts, sent, Manner { private, repeat: letter.repeat }).await;
+    let said = say_all(discord, (&call, stage), parts, sent, Manner { private, notes: letter.notes }).await;
     match said {
         Ok(()) => {
             discord.calls.told(id, Stage::Answered);
@@ -169,7 +169,7 @@ async fn say_all(
         let said = say(&discord.api, call, stage, part.clone(), manner).await;
         sent.push(said.map_err(|trouble| (stage, trouble))?);
         stage = Stage::Answered;
-        manner.repeat = false;
+        manner.notes = DeliveryNotes::default();
     }
     Ok(())
 }
@@ -185,18 +185,17 @@ async fn by_post(
         return Err(Delivery::Permanent("it goes to a thread that is none of Discord's".to_owned()));
     };
     let silent = letter.message.lane == Lane::Progress;
-    let mut repeat = letter.repeat;
+    let mut notes = letter.notes;
     for part in parts.iter().skip(sent.len()) {
         let reply_to = target.reply_to.filter(|_| sent.is_empty());
         let body = match part {
-            Part::Message(text) if repeat => Body::new(&text.clone().repeated()),
-            Part::Message(text) => Body::new(text),
-            Part::Document { .. } => Body::of_file(repeat),
+            Part::Message(text) => Body::new(&text.clone().noting(notes)),
+            Part::Document { .. } => Body::of_file(notes),
         };
         let body = body.answering(reply_to).silent(silent).once(nonce(letter.id, sent.len()));
         let posted = post_in(discord, letter, target, part, &body).await;
         sent.push(Some(posted.map_err(|trouble| outcome::delivery(&trouble))?));
-        repeat = false;
+        notes = DeliveryNotes::default();
     }
     Ok(())
 }

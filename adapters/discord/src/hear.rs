@@ -2,9 +2,11 @@
 //! so that nothing of it is missed; after one that cannot, what was missed is looked for. Trouble is reported and waited
 //! out.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use countersign_core::port::{BoxFuture, Condition, Ended, Ingress};
+use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
@@ -276,7 +278,13 @@ impl<'a> Hearing<'a> {
     async fn event(&mut self, sequence: u64, name: &str, data: &serde_json::value::RawValue) {
         let (Some(me), Some(session)) = (&self.me, &self.session) else { return };
         let event = Event { session: &session.id, sequence, name, data };
-        for heard in session::heard(self.discord, me, event).await {
+        // One that breaks its translation must not hold up those behind it, again and again.
+        let heard = AssertUnwindSafe(session::heard(self.discord, me, event)).catch_unwind().await;
+        let heard = heard.unwrap_or_else(|_| {
+            tracing::error!(event = name, "an event of Discord broke its translation; it is passed over");
+            Vec::new()
+        });
+        for heard in heard {
             let is_told_at_once = matches!(heard, Heard::Asks { .. } | Heard::Types(_));
             if self.missed.is_some() && !is_told_at_once {
                 open(self.discord, &heard);

@@ -219,7 +219,7 @@ impl Editor for Discord {
 }
 
 fn letter(parcel: Parcel<'_>) -> Letter<'_> {
-    Letter { id: parcel.id, message: parcel.message.get(), repeat: parcel.repeat, anchor: parcel.anchor }
+    Letter { id: parcel.id, message: parcel.message.get(), notes: parcel.notes, anchor: parcel.anchor }
 }
 
 #[cfg(test)]

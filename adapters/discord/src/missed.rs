@@ -3,10 +3,12 @@
 //! there. What is remembered of that is in memory only.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 
 use countersign_core::port::Ingress;
 use countersign_core::signal::{ActorKind, Addressed, EventId, Signal};
+use futures::FutureExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -159,7 +161,10 @@ impl Look<'_> {
             lines.sort_by_key(|(id, _)| *id);
             for (id, raw) in lines {
                 last.message = id.max(last.message);
-                self.take(place, own_threads, raw).await;
+                // The look begins anew where it breaks, and would meet the same message again.
+                if AssertUnwindSafe(self.take(place, own_threads, raw)).catch_unwind().await.is_err() {
+                    tracing::error!(id, "a message of Discord broke its translation; it is passed over");
+                }
             }
             self.discord.heard.heard(last);
             if raw.len() < PAGE {

@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serenity::all::{ChannelId, GuildId, Interaction, Message, MessageId, PartialChannel};
 
+use countersign_core::text::json_depth;
+
 use crate::Discord;
 use crate::ids::MessageRef;
 use crate::places::{self, Channel, Guild, Kind, Place};
@@ -62,8 +64,15 @@ impl Whence {
     }
 }
 
+/// How deep an event may be. Discord's own go to 13; whoever reads one takes some stack for each level.
+const DEPTH_MAX: usize = 24;
+
 /// Reads an event; none where it has a form that is not known. Then it is passed over.
 pub(crate) fn read<T: DeserializeOwned>(name: &str, data: &RawValue) -> Option<T> {
+    if json_depth(data.get()) > DEPTH_MAX {
+        tracing::warn!(event = name, "an event of Discord is deeper than any that is known; it is passed over");
+        return None;
+    }
     let read = serde_json::from_str(data.get());
     if let Err(error) = &read {
         tracing::warn!(event = name, %error, "an event of Discord has a form that is not known; it is passed over");

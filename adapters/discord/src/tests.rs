@@ -11,7 +11,7 @@ mod sending;
 
 use std::time::Duration;
 
-use countersign_core::port::{Block, Claim, Lane, Mark, Outgoing, Visibility};
+use countersign_core::port::{Block, Claim, DeliveryNotes, Lane, Mark, Outgoing, Visibility};
 use countersign_core::signal::{
     AccountId, ActorId, ConversationId, EventId, Platform, SignalId, SpaceId, ThreadKey, ThreadRoot,
 };
@@ -80,7 +80,7 @@ fn only(message: Outgoing) -> Outgoing {
 }
 
 fn to(message: &Outgoing) -> Letter<'_> {
-    Letter { id: POST, message, repeat: false, anchor: None }
+    Letter { id: POST, message, notes: DeliveryNotes::default(), anchor: None }
 }
 
 fn event(channel: ChannelId, message: u64) -> EventId {

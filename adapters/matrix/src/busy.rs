@@ -94,7 +94,12 @@ pub(crate) fn tell(matrix: &Matrix, room: &Room, thread: Option<OwnedEventId>, n
     }
     let room = room.clone();
     tokio::spawn(async move {
-        if let Err(trouble) = say(&room, thread, notice.text().to_owned()).await {
+        let mut said = say(&room, thread.clone(), notice.text().to_owned()).await;
+        // A reaction to a message inside a thread: Matrix starts no thread there.
+        if said.is_err() && thread.is_some() {
+            said = say(&room, None, notice.text().to_owned()).await;
+        }
+        if let Err(trouble) = said {
             tracing::warn!(room = %room.room_id(), %trouble, ?notice, "a room could not be told");
         }
     });

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use countersign_core::port::{Delivery, Outgoing};
+use countersign_core::port::{Delivery, DeliveryNotes, Outgoing};
 use countersign_core::signal::{EventId, ThreadKey};
 use matrix_sdk::ruma::api::client::media::create_content::v3 as upload;
 use matrix_sdk::ruma::events::Mentions;
@@ -30,8 +30,8 @@ pub(crate) struct Letter<'a> {
     /// The id of its outbox row.
     pub(crate) id: &'a str,
     pub(crate) message: &'a Outgoing,
-    /// An earlier attempt may have come through.
-    pub(crate) repeat: bool,
+    /// The notes of its delivery, shown first.
+    pub(crate) notes: DeliveryNotes,
     /// The event that it answers.
     pub(crate) anchor: Option<&'a EventId>,
 }
@@ -135,7 +135,7 @@ async fn send_rest(
     });
     for (at, part) in parts.into_iter().enumerate().skip(sent.len()) {
         let mut content = match part {
-            Part::Message(text) if letter.repeat && at == 0 => said(text.repeated()),
+            Part::Message(text) if at == 0 => said(text.noting(letter.notes)),
             Part::Message(text) => said(text),
             Part::Document { name, bytes } => file(&target.room, name, bytes).await?,
         };

@@ -2,9 +2,11 @@
 //! What cannot be stored is kept and tried again until it is. Where the engine has no room, the person is told.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 
 use countersign_core::port::{Admission, Condition, Ingress};
 use countersign_core::signal::{Addressed, Payload, Signal};
+use futures::FutureExt;
 use futures::future::join_all;
 use matrix_sdk::deserialized_responses::{TimelineEvent, TimelineEventKind};
 use matrix_sdk::ruma::{OwnedEventId, OwnedRoomId};
@@ -97,7 +99,13 @@ async fn take_room(
 ) -> Taken {
     let mut again = Again { said: AGAIN_MAX, touched: AGAIN_TOUCH_MAX };
     for event in events {
-        if take_event(matrix, ingress, place, (&room, &mut again), event).await == Taken::Stopping {
+        // One that breaks its translation must not hold up those behind it, again and again.
+        let taking = take_event(matrix, ingress, place, (&room, &mut again), event);
+        let taken = AssertUnwindSafe(taking).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(room = %room.room_id(), "an event of Matrix broke its translation; it is passed over");
+            Taken::Done
+        });
+        if taken == Taken::Stopping {
             return Taken::Stopping;
         }
     }

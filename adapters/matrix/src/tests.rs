@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use countersign_core::port::{Block, Claim, Lane, Mark, Outgoing, Visibility};
+use countersign_core::port::{Block, Claim, DeliveryNotes, Lane, Mark, Outgoing, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, EventId, Platform, SignalId, SpaceId, ThreadKey, ThreadRoot,
 };
@@ -115,7 +115,7 @@ fn outgoing(to: ThreadKey, text: &str) -> Outgoing {
 }
 
 fn to(message: &Outgoing) -> Letter<'_> {
-    Letter { id: POST, message, repeat: false, anchor: None }
+    Letter { id: POST, message, notes: DeliveryNotes::default(), anchor: None }
 }
 
 async fn send(matrix: &Matrix, message: &Outgoing) -> Vec<EventId> {

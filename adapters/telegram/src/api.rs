@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 use reqwest::multipart::Form;
-use reqwest::{Client, RequestBuilder, StatusCode, Url};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,6 +14,9 @@ use teloxide::requests::Payload;
 
 /// How long a connection may take to stand.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// The most bytes of an answer: a hundred updates of Telegram's are a few megabytes.
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// How long an idle connection is kept: shorter than the servers do, so that none is used that they are about to close.
 const IDLE: Duration = Duration::from_secs(20);
@@ -135,8 +138,20 @@ fn read<T: DeserializeOwned>(result: &RawValue) -> Result<T, Trouble> {
 async fn finish(request: RequestBuilder) -> Result<Box<RawValue>, Trouble> {
     let response = request.send().await.map_err(trouble)?;
     let status = response.status();
-    let body = response.bytes().await.map_err(trouble)?;
+    let body = whole(response).await?;
     judge(status, &body)
+}
+
+/// All of an answer, as long as it is one of Telegram's: what stands in its place must not fill the memory.
+async fn whole(mut response: Response) -> Result<Vec<u8>, Trouble> {
+    let mut body = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(trouble)? {
+        if body.len().saturating_add(part.len()) > ANSWER_BYTES_MAX {
+            return Err(Trouble::Lost(format!("its answer is longer than {} MiB", ANSWER_BYTES_MAX >> 20)));
+        }
+        body.extend_from_slice(&part);
+    }
+    Ok(body)
 }
 
 /// What an answer says. Something that stands before Telegram may answer in its own way: then the status counts.

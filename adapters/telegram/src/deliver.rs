@@ -12,7 +12,7 @@ use teloxide::types::{
     ReplyParameters, ThreadId,
 };
 
-use countersign_core::port::{Delivery, Lane, Outgoing, Visibility};
+use countersign_core::port::{Delivery, DeliveryNotes, Lane, Outgoing, Visibility};
 use countersign_core::signal::{EventId, ThreadKey};
 
 use crate::Telegram;
@@ -20,7 +20,7 @@ use crate::api::{Refusal, Trouble};
 use crate::callbacks::{TEXT_UNITS_MAX, answer};
 use crate::ids::{self, MessageRef, Root};
 use crate::outcome;
-use crate::render::{self, Keyboard, Part, REPEAT, Text};
+use crate::render::{self, Keyboard, Part, Text};
 
 /// The most deliveries that broke off and are remembered.
 const UNFINISHED_MAX: usize = 256;
@@ -31,8 +31,8 @@ pub(crate) struct Letter<'a> {
     /// The id of its outbox row.
     pub(crate) id: &'a str,
     pub(crate) message: &'a Outgoing,
-    /// An earlier attempt may have come through.
-    pub(crate) repeat: bool,
+    /// The notes of its delivery, shown first.
+    pub(crate) notes: DeliveryNotes,
     /// The event that it answers.
     pub(crate) anchor: Option<&'a EventId>,
 }
@@ -104,10 +104,10 @@ pub(crate) async fn deliver(telegram: &Telegram, letter: Letter<'_>) -> Delivery
     };
     let target = Target { silent: letter.message.lane == Lane::Progress, ..target };
     let mut sent = telegram.unfinished.take(letter.id);
-    let mut repeat = letter.repeat;
+    let mut notes = letter.notes;
     for part in parts.into_iter().skip(sent.len()) {
         let target = Target { reply_to: target.reply_to.filter(|_| sent.is_empty()), ..target };
-        match send(telegram, target, part, repeat).await {
+        match send(telegram, target, part, notes).await {
             Ok(event) => sent.push(event),
             Err(trouble) => {
                 if !sent.is_empty() {
@@ -116,7 +116,7 @@ pub(crate) async fn deliver(telegram: &Telegram, letter: Letter<'_>) -> Delivery
                 return outcome::delivery(&trouble);
             }
         }
-        repeat = false;
+        notes = DeliveryNotes::default();
     }
     Delivery::Sent(sent)
 }
@@ -138,7 +138,7 @@ async fn privately(telegram: &Telegram, letter: Letter<'_>, parts: &[Part]) -> O
         // person was to see must not go to all.
         Err(Trouble::Refused(Refusal { code: 400, from_telegram: true, .. })) => {
             telegram.callbacks.close(callback);
-            letter.repeat.then(|| Delivery::Sent(Vec::new()))
+            letter.notes.repeat.then(|| Delivery::Sent(Vec::new()))
         }
         Err(trouble) => Some(outcome::delivery(&trouble)),
     }
@@ -155,11 +155,16 @@ fn in_a_window(text: &str) -> &str {
 }
 
 /// Sends one part.
-pub(crate) async fn send(telegram: &Telegram, to: Target, part: Part, repeat: bool) -> Result<EventId, Trouble> {
+pub(crate) async fn send(
+    telegram: &Telegram,
+    to: Target,
+    part: Part,
+    notes: DeliveryNotes,
+) -> Result<EventId, Trouble> {
     let taken = match part {
-        Part::Message(text) => send_text(telegram, to, if repeat { text.repeated() } else { text }).await?,
+        Part::Message(text) => send_text(telegram, to, text.noting(notes)).await?,
         Part::Document { name, bytes } => {
-            let form = file(to, name, bytes, repeat)?;
+            let form = file(to, name, bytes, notes)?;
             telegram.api.upload::<Taken>("SendDocument", form).await?
         }
     };
@@ -186,7 +191,7 @@ async fn send_text(telegram: &Telegram, to: Target, text: Text) -> Result<Taken,
     }
 }
 
-fn file(to: Target, name: String, bytes: Vec<u8>, repeat: bool) -> Result<Form, Trouble> {
+fn file(to: Target, name: String, bytes: Vec<u8>, notes: DeliveryNotes) -> Result<Form, Trouble> {
     let file = File::bytes(bytes).file_name(name).mime_str("text/plain");
     let file = file.map_err(|error| Trouble::Unsent(error.to_string()))?;
     let mut form = Form::new().text("chat_id", to.chat.to_string()).part("document", file);
@@ -196,8 +201,8 @@ fn file(to: Target, name: String, bytes: Vec<u8>, repeat: bool) -> Result<Form, 
     if to.silent {
         form = form.text("disable_notification", "true");
     }
-    if repeat {
-        form = form.text("caption", REPEAT);
+    if let Some(notes) = notes.text() {
+        form = form.text("caption", notes);
     }
     Ok(form)
 }

@@ -1,6 +1,7 @@
 //! Hearing: who the bot is, its commands, then one poll after the other until it is told to stop. An update is confirmed to
 //! Telegram only when the engine has it, by asking for the next. Trouble is reported and waited out.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -96,10 +97,17 @@ impl Hearing<'_> {
     /// Hands a batch over; from which update on Telegram is asked next, if that changes.
     async fn taken(&mut self, me: &Me, polled: Vec<Polled>) -> Result<Option<u32>, Ended> {
         let next = polled.iter().map(|polled| polled.id.saturating_add(1)).max();
-        polled.iter().filter_map(|polled| polled.update.as_ref()).for_each(|update| note(self.telegram, me, update));
         let commands = &self.telegram.command_names;
         let heard = |polled: &Polled| {
-            polled.update.as_ref().map_or(Heard::Nothing, |update| translate::update(update, me, commands))
+            let Some(update) = &polled.update else { return Heard::Nothing };
+            let heard = catch_unwind(AssertUnwindSafe(|| {
+                note(self.telegram, me, update);
+                translate::update(update, me, commands)
+            }));
+            heard.unwrap_or_else(|_| {
+                tracing::error!(update = polled.id, "an update of Telegram broke its translation; it is passed over");
+                Heard::Nothing
+            })
         };
         let batch = polled.iter().map(|polled| (polled.id, heard(polled))).collect();
         match take(self.telegram, self.ingress, batch).await {

@@ -213,7 +213,7 @@ impl Editor for Telegram {
 }
 
 fn letter(parcel: Parcel<'_>) -> Letter<'_> {
-    Letter { id: parcel.id, message: parcel.message.get(), repeat: parcel.repeat, anchor: parcel.anchor }
+    Letter { id: parcel.id, message: parcel.message.get(), notes: parcel.notes, anchor: parcel.anchor }
 }
 
 /// Whether a room is no private chat: Telegram's groups and channels have negative numbers.

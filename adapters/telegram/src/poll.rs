@@ -1,6 +1,8 @@
 //! Long polling by hand: one `getUpdates`, each update read by itself, so that one which cannot be read does not hold up the
 //! others. Which updates are confirmed is decided in `hear`.
 
+use std::panic::catch_unwind;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -8,11 +10,16 @@ use serde_json::value::RawValue;
 use teloxide::payloads::GetUpdates;
 use teloxide::types::{AllowedUpdate, Message, MessageEntity, Update, UpdateKind};
 
+use countersign_core::text::json_depth;
+
 use crate::Timing;
 use crate::api::{Api, Trouble};
 
 /// The most updates of one answer, which is also the most that Telegram gives.
 const BATCH_MAX: u8 = 100;
+
+/// How deep an update may be. Telegram's own go to 12; whoever reads one takes some stack for each level.
+const DEPTH_MAX: usize = 16;
 
 /// What is asked for. Reactions come only where the bot is an administrator, and only if asked for.
 const WANTED: [AllowedUpdate; 6] = [
@@ -71,15 +78,28 @@ struct AsItCame {
     edited_message: Option<Written>,
 }
 
+/// Reads a batch. One without a number that can be read cannot be confirmed by itself: it is passed over with the others,
+/// and only where it is alone is there nothing else to do than to ask again.
 fn batch(result: &RawValue) -> serde_json::Result<Vec<Polled>> {
     let all: Vec<&RawValue> = serde_json::from_str(result.get())?;
-    all.into_iter().map(|one| one_of(one.get())).collect()
+    let (read, failed): (Vec<_>, Vec<_>) = all.into_iter().map(|one| one_of(one.get())).partition(Result::is_ok);
+    let read: Vec<Polled> = read.into_iter().flatten().collect();
+    match failed.into_iter().find_map(Result::err) {
+        Some(error) if read.is_empty() => Err(error),
+        Some(error) => {
+            tracing::warn!(%error, "an update of Telegram has no number; it is passed over");
+            Ok(read)
+        }
+        None => Ok(read),
+    }
 }
 
 fn one_of(text: &str) -> serde_json::Result<Polled> {
     let outline: Outline = serde_json::from_str(text)?;
     let nobody = |reacted: &Reacted| reacted.user.is_none() && reacted.actor_chat.is_none();
-    let update = if outline.message_reaction.as_ref().is_some_and(nobody) { None } else { read(text) };
+    let cannot_be = outline.message_reaction.as_ref().is_some_and(nobody) || json_depth(text) > DEPTH_MAX;
+    // A reader that panics must not hold up the updates behind this one, again and again.
+    let update = if cannot_be { None } else { catch_unwind(|| read(text)).unwrap_or_default() };
     match &update {
         None => tracing::warn!(
             update = outline.update_id,
@@ -170,6 +190,44 @@ mod tests {
         let read = batch(&result).expect("it is a list of updates");
         let read: Vec<(u32, bool)> = read.iter().map(|polled| (polled.id, polled.update.is_some())).collect();
         assert_eq!(read, [(1, true), (2, false), (3, false), (4, false)]);
+    }
+
+    fn read_batch(text: &str) -> Option<Vec<(u32, bool)>> {
+        let result = RawValue::from_string(text.to_owned()).expect("it is JSON");
+        let read = batch(&result).ok()?;
+        Some(read.iter().map(|polled| (polled.id, polled.update.is_some())).collect())
+    }
+
+    #[test]
+    fn one_that_cannot_be_read_at_all_holds_up_no_other() {
+        let sound =
+            r#"{"update_id":2,"message":{"message_id":1,"date":1,"chat":{"id":5,"type":"private"},"text":"hi"}}"#;
+        for broken in [
+            r#"{"update_id":-1,"message":{}}"#,
+            r#"{"update_id":"1"}"#,
+            r#"{"message":{"message_id":1}}"#,
+            r#"{"update_id":4294967296}"#,
+            "17",
+        ] {
+            assert_eq!(read_batch(&format!("[{broken},{sound}]")), Some(vec![(2, true)]), "{broken}");
+            assert_eq!(read_batch(&format!("[{broken}]")), None, "{broken}");
+        }
+        // Half of a pair of surrogates is no character.
+        let half = sound.replace("hi", r"\ud83d");
+        assert_eq!(read_batch(&format!("[{half},{sound}]")), Some(vec![(2, false), (2, true)]));
+    }
+
+    /// Each level takes some of the stack, and a stack that overflows ends the process.
+    #[test]
+    fn an_update_that_is_deeper_than_telegrams_is_passed_over() {
+        let inner = r#""message_id":1,"date":1,"chat":{"id":5,"type":"private"},"text":"hi""#;
+        let nest = |levels: usize| {
+            let outer = format!(r#"{{{inner},"reply_to_message":"#).repeat(levels);
+            format!(r#"[{{"update_id":1,"message":{outer}{{{inner}}}{}}}]"#, "}".repeat(levels))
+        };
+        assert_eq!(read_batch(&nest(2)), Some(vec![(1, true)]));
+        assert_eq!(read_batch(&nest(100)), Some(vec![(1, false)]));
+        assert_eq!(read_batch(&nest(100_000)), Some(vec![(1, false)]));
     }
 
     /// A message that Ann wrote, with what else is in it.

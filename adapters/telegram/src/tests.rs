@@ -10,7 +10,7 @@ mod sending;
 
 use std::time::Duration;
 
-use countersign_core::port::{Block, Claim, Lane, Mark, Outgoing, Visibility};
+use countersign_core::port::{Block, Claim, DeliveryNotes, Lane, Mark, Outgoing, Visibility};
 use countersign_core::signal::{
     AccountId, ConversationId, EventId, Platform, SignalId, SpaceId, ThreadKey, ThreadRoot,
 };
@@ -71,7 +71,7 @@ fn outgoing(to: ThreadKey, text: &str) -> Outgoing {
 }
 
 fn to(message: &Outgoing) -> Letter<'_> {
-    Letter { id: POST, message, repeat: false, anchor: None }
+    Letter { id: POST, message, notes: DeliveryNotes::default(), anchor: None }
 }
 
 fn event(chat: ChatId, message: i64) -> EventId {

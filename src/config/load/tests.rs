@@ -286,6 +286,45 @@ fn matrixs_password_is_a_secret_and_takes_an_account_to_be_the_password_of() {
 }
 
 #[test]
+fn a_destination_that_is_none_is_refused_with_the_fix() {
+    insta::assert_snapshot!(in_file("[egress]\nallow = [\"docs.example.org\", \"https://docs.example.org/\"]"), @"countersign.toml: `egress.allow` (line 2) lists `https://docs.example.org/`, which is a URL; write its host alone, as `docs.example.org` or `docs.example.org:443`");
+    let config = World::new().file(FILE, "[egress]\nallow = [\"docs.example.org:443\"]").load();
+    let allowed = config.egress.destinations().expect("it was validated");
+    assert!(allowed.allows("docs.example.org", Some(443)));
+    assert!(!Config::default().egress.destinations().expect("nothing is listed").allows("docs.example.org", Some(443)));
+}
+
+#[test]
+fn a_credential_is_in_a_file_or_in_the_environment_and_a_server_names_only_known_ones() {
+    let said = [
+        in_file("[credentials.shop]"),
+        in_file("[credentials.Shop]\nfile = \"x\""),
+        in_file("[credentials.shop]\nvalue = \"hunter2\""),
+        in_file("[spokes.host]\nenv = [\"TOKEN=secret:shop\"]"),
+        in_file("[spokes.host]\nenv = [\"TOKEN=hunter2\"]"),
+        in_file("[spokes.mine]\ncommand = \"x\"\nargs = [\"--token=secret:shop\"]"),
+    ];
+    insta::assert_snapshot!(said.join("\n"), @r"
+    countersign.toml: `credentials.shop` (line 1) is given in no way; name its file by `credentials.shop.file`
+    countersign.toml: `credentials.Shop` (line 1) is not a name for a credential; use up to 32 small letters, digits, `_` and `-`, a letter first
+    countersign.toml: `credentials.shop.value` (line 2) is a secret; give it as COUNTERSIGN_CREDENTIALS__SHOP__VALUE or in a file named by `credentials.shop.file`
+    countersign.toml: `spokes.host.env` (line 2) names `secret:shop`, which is not configured; add `[credentials.shop]`
+    countersign.toml: `spokes.host.env` (line 2) must list names of variables, or `VARIABLE=secret:NAME`
+    countersign.toml: `spokes.mine.args` (line 3) names a credential, and everybody on this machine can read a program's arguments; give it in `env`, as `VARIABLE=secret:NAME`
+    ");
+    let named = "[credentials.shop]\nfile = \"shop.key\"\n[spokes.host]\nenv = [\"TZ\", \"TOKEN=secret:shop\"]";
+    let world = World::new().file(FILE, named);
+    let config = world.load();
+    assert_eq!(config.credentials["shop"].file, Some(world.dir.path().join("shop.key")));
+    let variables = (vec!["TZ".to_owned()], [("TOKEN".to_owned(), "shop".to_owned())].into());
+    assert_eq!(config.spokes["host"].variables(), variables);
+    // The environment wins over the file, whichever of the two keys each gives.
+    let config = world.env("COUNTERSIGN_CREDENTIALS__SHOP__VALUE", "hunter2").load();
+    assert_eq!(config.credentials["shop"].file, None);
+    assert_eq!(config.secrets(), ["hunter2"]);
+}
+
+#[test]
 fn a_path_is_relative_to_the_file_that_it_stands_in() {
     let mut world = World::new();
     std::fs::create_dir(world.dir.path().join("etc")).expect("it can be created");
@@ -336,8 +375,14 @@ fn the_reference_has_every_key_and_no_other() {
     let mut shown = Vec::new();
     keys::leaves("", &figment::value::Value::serialize(&table).expect("plain data"), &mut shown);
     shown.extend(variables_of_the_reference().into_iter().map(|(_, key, _)| key));
-    let mut known: Vec<_> =
-        keys::known().iter().map(|key| key.replace("role.NAME", "role.operator").replace("NAME", "host")).collect();
+    let mut known: Vec<_> = keys::known()
+        .iter()
+        .map(|key| {
+            key.replace("role.NAME", "role.operator")
+                .replace("credentials.NAME", "credentials.shop_token")
+                .replace("NAME", "host")
+        })
+        .collect();
     shown.sort();
     known.sort();
     assert_eq!(shown, known);
@@ -350,7 +395,14 @@ fn what_the_reference_shows_as_a_variable_is_taken_from_there_and_refused_in_the
     let names: Vec<_> = variables.iter().map(|(name, ..)| name.trim_start_matches("COUNTERSIGN_")).collect();
     assert_eq!(
         names,
-        ["MODEL__API_KEY", "DISCORD__TOKEN", "MATRIX__PASSWORD", "MATRIX__RECOVERY_KEY", "TELEGRAM__TOKEN"]
+        [
+            "MODEL__API_KEY",
+            "DISCORD__TOKEN",
+            "MATRIX__PASSWORD",
+            "MATRIX__RECOVERY_KEY",
+            "TELEGRAM__TOKEN",
+            "CREDENTIALS__SHOP_TOKEN__VALUE"
+        ]
     );
     let account = "[matrix]\nhomeserver = \"http://localhost\"\nuser = \"@bot:localhost\"";
     for (name, key, value) in variables {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Frozen, Plan, Risk};
 use crate::port::{Block, CardChoice};
 use crate::text;
+use crate::tool::credential_in;
 
 /// The most bytes of text on a card (DESIGN.md section 4).
 pub const CARD_BYTES_MAX: usize = 8 * 1024;
@@ -68,7 +69,11 @@ fn fields(plan: &Plan, frozen: &Frozen) -> Vec<(String, String)> {
     // What the preview shows line by line is not repeated as one long argument.
     let previewed = |value: &Value| plan.preview.is_some() && value.as_str().is_some_and(|text| text.contains('\n'));
     for (name, value) in plan.args.iter().filter(|(_, value)| !previewed(value)) {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = match value.as_str() {
+            // Its name alone: `secret:NAME` looks like a secret itself.
+            Some(text) => credential_in(text).map_or_else(|| text.to_owned(), |name| format!("the credential {name}")),
+            None => value.to_string(),
+        };
         fields.push((format!("With {}", shown(name)), shown(&value)));
     }
     let before: Vec<String> = plan.before.iter().map(|(name, value)| format!("{name} {value}")).collect();
@@ -76,7 +81,8 @@ fn fields(plan: &Plan, frozen: &Frozen) -> Vec<(String, String)> {
         fields.push(("Only while".to_owned(), shown(&before.join(", "))));
     }
     fields.push(("Then expects".to_owned(), shown(&expected(plan))));
-    fields.push(("Risk".to_owned(), plan.risk.as_str().to_owned()));
+    let why = plan.risk_because.as_ref().map(|why| format!(": {why}"));
+    fields.push(("Risk".to_owned(), shown(&format!("{}{}", plan.risk.as_str(), why.unwrap_or_default()))));
     if plan.terms.quorum.get() > 1 || !plan.terms.circles.is_empty() {
         fields.push(("Needs".to_owned(), shown(&plan.terms.who(None))));
     }

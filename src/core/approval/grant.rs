@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use super::{
     Allowed, Ask, Digest, Expectation, Filed, Frozen, Plan, PlanState, Risk, Standing, Terms, Unasked, Verb,
-    is_success, judge,
+    is_success, judge, risk_of,
 };
 use crate::env::Env;
 use crate::envelope::{Code, Details};
@@ -165,10 +165,11 @@ fn judged_now(grant: &Grant, filed: &Filed, env: &Env<'_>) -> Result<Allowed, St
 /// Why a grant of the room of this signal would not be used now, as far as that can be told before there is a plan: a
 /// sentence's part. `labels` is what was found on its target.
 pub fn not_used_now(grant: &Grant, asked: &Signal, labels: Vec<String>, env: &Env<'_>) -> Option<String> {
-    let spec = env.registry.action(&grant.tool, &grant.action).and_then(|spec| spec.change.as_ref());
-    let Some(risk) = spec.map(|change| change.risk) else {
+    let spec = env.registry.action(&grant.tool, &grant.action);
+    let Some((spec, change)) = spec.and_then(|spec| Some((spec, spec.change.as_ref()?))) else {
         return Some("it is not declared any more".to_owned());
     };
+    let (risk, _) = risk_of(change.risk, (spec, &grant.target, &grant.args), env);
     if let Some(why) = never_done(&grant.tool, &grant.action, &grant.target, risk, env) {
         return Some(why.to_owned());
     }
@@ -209,6 +210,7 @@ fn imagined(grant: &Grant, asked: &Signal, risk: Risk, labels: Vec<String>) -> P
         title: grant.title.clone(),
         because: String::new(),
         risk,
+        risk_because: None,
         tainted: false,
         before: BTreeMap::new(),
         expect: Expectation::default(),

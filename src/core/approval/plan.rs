@@ -178,6 +178,9 @@ pub struct Plan {
     pub because: String,
     /// How much it can hurt.
     pub risk: Risk,
+    /// Why that is more than its action declares: `cron runs it`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk_because: Option<String>,
     /// Whether it was proposed after reading untrusted text.
     pub tainted: bool,
     /// What the target looked like: attributes that must be equal when it is carried out.

@@ -80,6 +80,7 @@ fn exec<'w>(case: &Case<'_, '_>, action: &str, rest: &'w [Word]) -> (Finding, &'
     let end = end_of_command(rest);
     let (inner, after) = end.map_or((rest, Default::default()), |at| rest.split_at(at));
     let many = end.and_then(|at| rest.get(at)).and_then(Word::known) == Some("+");
+    case.judge.traits.borrow_mut().takes_names = true;
     let mut found = run(case, inner, many);
     if inner.iter().any(could_be_end) {
         found = found.and(Finding::unknown(format!("where the command of {action} ends is not known (find)")));

@@ -122,7 +122,11 @@ const OTHER_METHOD: [&str; 3] = ["xhttpmethod", "xmethodoverride", "xhttpmethodo
 fn http(case: &Case<'_, '_>) -> Finding {
     let addresses = case.parsed.operands.iter().map(|(_, word)| address(word, &case.name));
     let options = case.parsed.values(&Does::Program).map(|(name, value)| http_option(name, value));
-    addresses.chain(options).fold(Finding::reads(), Finding::and)
+    let redirects = (case.name == "wget" && !case.parsed.has("--max-redirect") && !case.parsed.operands.is_empty())
+        .then(|| {
+            Finding::unknown("follows redirects to hosts that nobody named; add --max-redirect=0 (wget)".to_owned())
+        });
+    addresses.chain(options).chain(redirects).fold(Finding::reads(), Finding::and)
 }
 
 fn address(word: &Word, program: &str) -> Finding {
@@ -152,6 +156,7 @@ fn http_option(name: &str, value: Option<&Word>) -> Finding {
             "GET" | "HEAD" | "OPTIONS" => Finding::reads(),
             method => Finding::writes(format!("sends a {method} request"), Risk::MediumWrite),
         },
+        "--max-redirect" if value != "0" => Finding::unknown("follows redirects to hosts that nobody named".to_owned()),
         "-w" | "--write-out" if value.contains("%output{") => {
             Finding::writes("writes to the file in %output{...}".to_owned(), Risk::MediumWrite)
         }

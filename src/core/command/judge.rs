@@ -4,9 +4,12 @@
 use std::cell::{Cell, RefCell};
 
 use super::args::{self, Parsed};
+use super::content::{self, Traits};
 use super::inspect;
 use super::judgement::{Category, Finding, Risk};
-use super::script::{Feed, Input, Simple, Word};
+use super::line::{Argument, Stage};
+use super::reach;
+use super::script::{Feed, Input, Script, Simple, Word};
 use super::table::{Does, Sub, Tools, Usage};
 use super::{parse, settings};
 
@@ -24,6 +27,16 @@ pub(super) struct Judge<'t> {
     pub(super) tools: &'t Tools,
     steps: Cell<u32>,
     shows_unseen: RefCell<Option<String>>,
+    /// Lines inside the command that is judged, each as it was given and as it is quoted anew.
+    inner_lines: RefCell<Vec<InnerLine>>,
+    /// Findings about the current command beside its intent and risk.
+    pub(super) traits: RefCell<Traits>,
+}
+
+/// A line that a command hands to a shell of its own: the words that hold it, and the same line with our quotes.
+struct InnerLine {
+    given: Vec<String>,
+    line: String,
 }
 
 /// A tool or sub-command with its words, while it is judged.
@@ -42,7 +55,13 @@ pub(super) struct Case<'j, 't> {
 
 impl<'t> Judge<'t> {
     pub(super) const fn new(tools: &'t Tools) -> Self {
-        Self { tools, steps: Cell::new(0), shows_unseen: RefCell::new(None) }
+        Self {
+            tools,
+            steps: Cell::new(0),
+            shows_unseen: RefCell::new(None),
+            inner_lines: RefCell::new(Vec::new()),
+            traits: RefCell::new(Traits::nothing()),
+        }
     }
 
     /// Why something that was judged could show a file that nobody named.
@@ -54,36 +73,62 @@ impl<'t> Judge<'t> {
         self.shows_unseen.borrow_mut().get_or_insert(reason);
     }
 
-    /// One command with what stands before it.
-    pub(super) fn simple(&self, simple: &Simple, depth: u32) -> Finding {
-        let before = simple.settings.iter().map(|(name, value)| settings::judge(name, value));
-        before.fold(self.words(&simple.words, simple.input, depth), Finding::and)
+    /// Judges every command of a line, and returns the line as it runs: what each must reach is in it, and lines inside
+    /// its commands are quoted anew.
+    pub(super) fn script(&self, script: &Script, input: Input, depth: u32) -> (Finding, Script) {
+        let mut judged = script.clone();
+        let mut found = Finding::reads();
+        for (simple, stage) in script.commands.iter().zip(judged.list.stages_mut()) {
+            let given = if simple.input == Input::Terminal { input } else { simple.input };
+            found = found.and(self.stage(&Simple { input: given, ..simple.clone() }, stage, depth));
+        }
+        (found, judged)
     }
 
-    /// A shell line inside another command.
-    pub(super) fn line(&self, line: &str, input: Input, depth: u32) -> Finding {
+    /// Judges one command with what stands before it.
+    fn stage(&self, simple: &Simple, stage: &mut Stage, depth: u32) -> Finding {
+        let outer_lines = self.inner_lines.take();
+        let outer = self.traits.replace(Traits::nothing());
+        let before = simple.settings.iter().map(|(name, value)| settings::judge(name, value));
+        let found = before.fold(self.words(&simple.words, simple.input, depth), Finding::and);
+        let traits = self.traits.replace(outer);
+        self.traits.borrow_mut().add(&traits);
+        (stage.reach, stage.shows, stage.takes_names) = (traits.reach, traits.shows, traits.takes_names);
+        let lines = self.inner_lines.replace(outer_lines);
+        lines.iter().fold(found, |found, inner| found.and(inner.put_into(&mut stage.words)))
+    }
+
+    /// Judges a shell line inside another command, which these words hold.
+    pub(super) fn line(&self, given: &[&str], input: Input, depth: u32) -> Finding {
+        let line = given.join(" ");
         if depth > DEPTH_MAX {
             return Finding::unknown("wraps commands too deep to be judged".to_owned());
         }
-        if let Some(problem) = super::limits::problem(line) {
+        if let Some(problem) = super::limits::problem(&line) {
             return Finding::unknown(problem);
         }
-        match parse::read(line) {
-            Err(problem) => Finding::unknown(problem),
-            Ok(script) => {
-                let inputs = script.inputs.iter().find_map(|path| super::paths::secret(path));
-                if let Some(secret) = inputs {
-                    return Finding::unknown(secret);
-                }
-                if let Some(written) = script.unseen_inputs.first() {
-                    self.note_unseen(format!("`{written}` could name a file with secrets; write the names out"));
-                }
-                let commands = script.commands.iter().map(|simple| {
-                    let given = if simple.input == Input::Terminal { input } else { simple.input };
-                    self.simple(&Simple { input: given, ..simple.clone() }, depth)
-                });
-                commands.chain(script.findings.iter().cloned()).fold(Finding::reads(), Finding::and)
-            }
+        let script = match parse::read(&line) {
+            Err(finding) => return finding,
+            Ok(script) => script,
+        };
+        let is_pattern = |word: &Argument| matches!(word, Argument::Pattern(_));
+        if script.list.stages().flat_map(|stage| &stage.words).any(is_pattern) {
+            return Finding::unknown("has a pattern of file names in an inner command; write the names out".to_owned());
+        }
+        let (found, judged) = self.script(&script, input, depth);
+        let given = given.iter().map(|word| (*word).to_owned()).collect();
+        self.inner_lines.borrow_mut().push(InnerLine { given, line: judged.list.to_line() });
+        found
+    }
+
+    /// Whether the line that was judged last means the same to whatever shell somebody logs in with: to one, a backslash
+    /// counts within quotes as well, and another computes what stands in a word (`printf %d 'a[$(reboot)]'`).
+    pub(super) fn for_any_shell(&self) -> Finding {
+        let lines = self.inner_lines.borrow();
+        let line = lines.last().map_or("", |inner| &inner.line);
+        match ["\\'", "\\\\", "$(", "`", "[$"].iter().find(|text| line.contains(**text)) {
+            Some(text) => Finding::unknown(format!("`{text}` does not mean the same to every shell that may be there")),
+            None => Finding::reads(),
         }
     }
 
@@ -99,9 +144,6 @@ impl<'t> Judge<'t> {
         };
         if let Some(secret) = words.iter().filter_map(Word::known).find_map(super::paths::secret) {
             return Finding::unknown(secret);
-        }
-        if matches!(program.known(), Some("cd" | "pushd")) {
-            self.note_unseen("write whole paths instead of `cd`: which files are meant must be seen".to_owned());
         }
         let Word::Known(program) = program else {
             return Finding::unknown(format!("runs `{}`, which nobody has seen", program.shown()));
@@ -198,6 +240,14 @@ impl Case<'_, '_> {
 
     /// Everything about a command without a sub-command.
     fn whole(&self) -> Finding {
+        self.judge.traits.borrow_mut().shows(content::of(&self.name, &self.parsed));
+        let reached = match reach::of(&self.name, &self.parsed) {
+            Ok(reach) => {
+                self.judge.traits.borrow_mut().reach.add(&reach);
+                Finding::reads()
+            }
+            Err(finding) => finding,
+        };
         let parts = [
             self.of_options(),
             self.of_operands(),
@@ -211,7 +261,7 @@ impl Case<'_, '_> {
             Some(inspect) => found.and(inspect::look(inspect, self)),
             None => found,
         };
-        let found = found.and(self.of_end());
+        let found = found.and(reached).and(self.of_end());
         if self.usage.bounds_inner && self.bounds() { found.bounded() } else { found }
     }
 
@@ -403,6 +453,20 @@ impl Case<'_, '_> {
                 format!("waits for what somebody types ({})", self.name),
             );
         }
+        Finding::reads()
+    }
+}
+
+impl InnerLine {
+    /// Puts the line in the place of the words that held it.
+    fn put_into(&self, words: &mut Vec<Argument>) -> Finding {
+        let is_given = |place: &[Argument]| {
+            place.iter().zip(&self.given).all(|(word, given)| *word == Argument::Literal(given.clone()))
+        };
+        let Some(at) = words.windows(self.given.len().max(1)).position(is_given) else {
+            return Finding::unknown("write the line that it runs as a word of its own, in quotes".to_owned());
+        };
+        words.splice(at..at + self.given.len(), [Argument::Literal(self.line.clone())]);
         Finding::reads()
     }
 }

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::line::{CommandList, Stage};
+
 /// What running a command can do (EXE-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,15 +91,6 @@ impl Category {
     }
 }
 
-/// How a command that only reads is to be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Run {
-    /// One program with its arguments; no shell is needed, so none is used.
-    Argv(Vec<String>),
-    /// The line needs a shell, and was judged whole: every command that the shell can come to.
-    Shell(String),
-}
-
 /// What is known of one command line. Only what [`Judgement::is_proven`] may run through a read tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
@@ -112,11 +105,9 @@ pub struct Judgement {
     /// A line that does nearly the same, only reads, and ends, where there is one (EXE-20).
     pub rewrite: Option<String>,
     /// How to run it; only of a command line that only reads.
-    pub run: Option<Run>,
-    /// The words of the line that could be paths, of every command in it, as far as they can be known.
-    pub paths: Vec<String>,
-    /// Why it could show a file that nobody named (`cat $x`, `grep -r x /etc`), where it could: a secret among them
-    /// would be seen by no gate.
+    pub run: Option<CommandList>,
+    /// Why it could show a file that nobody named (`grep -r x /etc`), where it could: a secret among them would be seen
+    /// by no gate.
     pub shows_unseen: Option<String>,
 }
 
@@ -129,6 +120,23 @@ impl Judgement {
     /// Whether a read tool may run it: it only reads, and it ends.
     pub const fn is_proven(&self) -> bool {
         self.intent.only_reads() && self.is_bounded()
+    }
+
+    /// Whether any of its commands talks to another machine.
+    pub fn uses_network(&self) -> bool {
+        self.run.iter().flat_map(CommandList::stages).any(|stage| stage.reach.network.is_some())
+    }
+
+    /// Whether another program of this machine carries out what stands in it: a command in a container, a statement of a
+    /// database. What it reads there has no path on this machine.
+    pub fn asks_a_service(&self) -> bool {
+        let uses_socket = |stage: &Stage| !stage.reach.sockets.is_empty();
+        self.intent == Intent::ReadOnlyConditional && self.run.iter().flat_map(CommandList::stages).any(uses_socket)
+    }
+
+    /// Whether any of its commands has a redirect.
+    pub fn has_redirects(&self) -> bool {
+        self.run.iter().flat_map(CommandList::stages).any(Stage::is_redirected)
     }
 }
 

@@ -7,14 +7,11 @@ pub const LINE_BYTES_MAX: usize = 8 * 1024;
 /// How deep brackets of all kinds may nest. Operators come to 6 or so; jq programs to 15.
 const NESTING_MAX: usize = 40;
 
-/// How many of the words that open a block (`if`, `case`, `do`) a line may hold.
+/// How many of the words that open a block (`if`, `case`, `do`) a line may hold: blocks are refused, but parsed first.
 const BLOCKS_MAX: usize = 60;
 
 /// How many pipes, lists and background jobs a line may hold, quoted ones (patterns, jq) among them.
 const OPERATORS_MAX: usize = 300;
-
-/// How many here-documents a line may begin.
-const HERE_DOCUMENTS_MAX: usize = 16;
 
 /// How many backquotes and quotes a line may hold.
 const QUOTES_MAX: usize = 1_000;
@@ -27,18 +24,6 @@ pub(super) fn problem(line: &str) -> Option<String> {
     if let Some(odd) = line.chars().find(|c| is_odd(*c)) {
         return Some(format!("`{}` is a control or look-alike character", odd.escape_unicode()));
     }
-    if ["${ ", "${\t", "${\n", "${|"].iter().any(|opening| line.contains(opening)) {
-        return Some("`${ command; }` is not judged".to_owned());
-    }
-    if line
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .any(|word| matches!(word, "alias" | "expand_aliases"))
-    {
-        return Some("aliases change what a word means, and are not judged".to_owned());
-    }
-    if line.contains('`') && line.contains('\\') {
-        return Some("write $( ) instead of backquotes: a backslash inside them means something else".to_owned());
-    }
     let count = |wanted: &[char]| line.chars().filter(|c| wanted.contains(c)).count();
     let blocks = line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| opens_block(word)).count();
     let too_much = deepest(line) > NESTING_MAX
@@ -46,8 +31,7 @@ pub(super) fn problem(line: &str) -> Option<String> {
         || line.split_ascii_whitespace().filter(|word| *word == "!").count() > NESTING_MAX
         || count(&['|', '&', ';', '\n']) > OPERATORS_MAX
         || count(&['\'', '"']) > QUOTES_MAX
-        || count(&['`']) > NESTING_MAX
-        || line.matches("<<").count() > HERE_DOCUMENTS_MAX;
+        || count(&['`']) > NESTING_MAX;
     too_much.then(|| "the command is too deeply nested to be judged".to_owned())
 }
 
@@ -98,11 +82,8 @@ mod tests {
         let nested = ["(", "$(", "{ ", "${a:-", "`", "$((", "<(", "[[ ( ", "if true; then ", "case a in a) ", "! "];
         let mut hostile: Vec<String> = nested.iter().map(|piece| piece.repeat(200)).collect();
         hostile.push("a|".repeat(400));
-        hostile.push("cat <<E\n".repeat(40));
         hostile.push(format!("echo {}", "'".repeat(2_000)));
         hostile.push(format!("echo {}", "a".repeat(9_000)));
-        // Between backquotes, a shell takes one backslash off before it reads what is there.
-        hostile.extend(["echo `echo \\`rm x\\``", "echo `echo \\$(rm x)`"].map(str::to_owned));
         for odd in ["\0", "\r", "\u{1b}", "\u{a0}", "\u{202e}", "\u{200b}", "\u{7f}", "\u{85}"] {
             hostile.push(format!("ls{odd}rm"));
         }

@@ -1,19 +1,22 @@
 //! What a command can do: intent, risk, whether it ends, why, and what to run instead. Total and deterministic, with no
-//! model and no I/O. The line is parsed by two grammars that must agree (`parse`), every command that it can come to is
-//! judged against tables of tools (`table`, `tables/*.toml`), and what is not known is taken for a write. Nothing here
-//! runs anything. See `README.md` beside this file.
+//! model and no I/O. The line is parsed by two grammars that must agree (`parse`), each of its commands is judged against
+//! tables of tools (`table`, `tables/*.toml`), and what is not known is taken for a write. Nothing here runs anything, and
+//! nothing expands: what needs a shell is refused. See `README.md` beside this file.
 
 mod args;
+mod content;
 mod find;
 mod inner;
 mod inspect;
 mod judge;
 mod judgement;
 mod limits;
+mod line;
 mod little;
 mod output;
 mod parse;
 mod paths;
+mod reach;
 mod rewrite;
 mod script;
 mod settings;
@@ -24,11 +27,14 @@ mod wrapped;
 #[cfg(test)]
 mod tests;
 
-use script::{Script, Word};
+use script::{Input, Script, Word};
 
+pub use content::Shows;
 pub use inner::sql::Dialect;
-pub use judgement::{Category, Intent, Judgement, Risk, Run};
+pub use judgement::{Category, Intent, Judgement, Risk};
 pub use limits::LINE_BYTES_MAX;
+pub use line::{Argument, CommandList, Feeding, Joint, Pipeline, Stage, Stream, quoted};
+pub use reach::{Endpoint, Network, Reach};
 pub use tables::{Tables, TablesError};
 
 use judge::Judge;
@@ -60,11 +66,6 @@ fn of_statement(judged: Result<(), inner::Danger>) -> Judgement {
     refused(found.by_content())
 }
 
-/// Words as a line that a shell reads back as the same words.
-pub fn quoted(words: &[String]) -> String {
-    rewrite::join(words)
-}
-
 /// Whether both parsers read the line, and nothing more: for the bench, as what [`judge`] cannot be faster than.
 #[cfg(any(test, feature = "testkit"))]
 pub fn parse_only(line: &str) -> bool {
@@ -83,69 +84,32 @@ fn judge_with(tools: &Tools, line: &str, with_rewrite: bool) -> Judgement {
         return refused(Finding::unknown(problem));
     }
     match parse::read(line) {
-        Err(problem) => refused(Finding::unknown(problem)),
-        Ok(script) => of_script(tools, line, &script, with_rewrite),
+        Err(finding) => refused(finding),
+        Ok(script) => of_script(tools, &script, with_rewrite),
     }
 }
 
-fn of_script(tools: &Tools, line: &str, script: &Script, with_rewrite: bool) -> Judgement {
+fn of_script(tools: &Tools, script: &Script, with_rewrite: bool) -> Judgement {
     let judge = Judge::new(tools);
-    let commands = script.commands.iter().map(|simple| judge.simple(simple, 0));
-    let found = script.findings.iter().cloned().chain(commands).fold(Finding::reads(), Finding::and);
-    let paths = known_words(script);
-    let secret = paths.iter().find_map(|word| paths::secret(word)).map(Finding::unknown);
-    let found = secret.into_iter().fold(found, |found, secret| secret.and(found));
+    let (found, judged) = judge.script(script, Input::Terminal, 0);
     let mut judgement = refused(found);
     if judgement.intent.only_reads() {
         if judgement.reason.is_empty() {
             judgement.reason = format!("only reads ({})", programs(script).join(", "));
         }
-        judgement.run = Some(how_to_run(line, script));
+        judgement.run = Some(judged.list);
     }
     if with_rewrite && judgement.category.is_some() {
         let suggestion = rewrite::suggest(tools, script);
         judgement.rewrite = suggestion.filter(|line| judge_with(tools, line, false).is_proven());
     }
-    judgement.shows_unseen = judge.shows_unseen().or_else(|| unseen_input(script));
-    judgement.paths = paths;
+    judgement.shows_unseen = judge.shows_unseen();
     judgement
 }
 
 fn refused(found: Finding) -> Judgement {
     let Finding { intent, risk, category, reason } = found;
-    Judgement { intent, risk, category, reason, rewrite: None, run: None, paths: Vec::new(), shows_unseen: None }
-}
-
-fn how_to_run(line: &str, script: &Script) -> Run {
-    let argv = match script.commands.as_slice() {
-        [only] if !script.needs_shell && only.settings.is_empty() && !is_builtin(only) => {
-            only.words.iter().map(|word| word.known().map(str::to_owned)).collect()
-        }
-        _ => None,
-    };
-    argv.map_or_else(|| Run::Shell(line.to_owned()), Run::Argv)
-}
-
-/// A redirect that opens a file of which nobody has seen the name.
-fn unseen_input(script: &Script) -> Option<String> {
-    script
-        .unseen_inputs
-        .first()
-        .map(|written| format!("`{written}` could name a file with secrets; write the names out"))
-}
-
-/// Words of the shell that no program stands for on every machine.
-fn is_builtin(simple: &script::Simple) -> bool {
-    let name = simple.words.first().and_then(Word::known);
-    matches!(name, Some("type" | "command" | "ulimit" | "umask" | "times" | "jobs" | "wait" | "hash" | "history" | ":"))
-}
-
-fn known_words(script: &Script) -> Vec<String> {
-    let words = script.commands.iter().flat_map(|simple| &simple.words);
-    let starts = words.map(Word::start).chain(script.inputs.iter().map(String::as_str));
-    let mut words: Vec<String> = starts.filter(|word| !word.is_empty()).map(str::to_owned).collect();
-    words.dedup();
-    words
+    Judgement { intent, risk, category, reason, rewrite: None, run: None, shows_unseen: None }
 }
 
 fn programs(script: &Script) -> Vec<&str> {

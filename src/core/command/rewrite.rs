@@ -1,5 +1,6 @@
 //! A line that does nearly the same and ends (EXE-20). Only a hint: it is judged again before anybody sees it (EXE-21).
 
+use super::line::quoted;
 use super::script::{Script, Word};
 use super::table::{Rewrite, Runs, Tools, Usage};
 use super::{args, output};
@@ -9,7 +10,7 @@ pub(super) fn suggest(tools: &Tools, script: &Script) -> Option<String> {
     let [only] = script.commands.as_slice() else {
         return None;
     };
-    if !only.settings.is_empty() || !script.findings.is_empty() {
+    if !only.settings.is_empty() {
         return None;
     }
     let words: Option<Vec<&str>> = only.words.iter().map(Word::known).collect();
@@ -25,7 +26,7 @@ fn apply(usage: &Usage, chain: &[&Usage], words: &[&str], head: usize) -> Option
         Rewrite::Instead(line) => Some(line.clone()),
         Rewrite::InsteadWithOperands(line) => {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).chain(operands()).collect();
-            (parsed.operands.len() == 1).then(|| join(&words))
+            (parsed.operands.len() == 1).then(|| quoted(&words))
         }
         Rewrite::Inner => {
             let skip = match usage.runs? {
@@ -35,7 +36,7 @@ fn apply(usage: &Usage, chain: &[&Usage], words: &[&str], head: usize) -> Option
             let (at, _) = parsed.operands.get(skip)?;
             let inner: Vec<String> = words.get(head + at..)?.iter().map(|word| (*word).to_owned()).collect();
             // One word is a line of its own, with its quotes off already.
-            if let [line] = inner.as_slice() { Some(line.clone()) } else { Some(join(&inner)) }
+            if let [line] = inner.as_slice() { Some(line.clone()) } else { Some(quoted(&inner)) }
         }
         Rewrite::Change { drop, add } => {
             let mut kept: Vec<Option<String>> = rest.iter().map(|word| word.known().map(str::to_owned)).collect();
@@ -49,7 +50,7 @@ fn apply(usage: &Usage, chain: &[&Usage], words: &[&str], head: usize) -> Option
             });
             let start = words.get(..head)?.iter().map(|word| (*word).to_owned());
             let all: Vec<String> = start.chain(missing.flatten().cloned()).chain(kept.into_iter().flatten()).collect();
-            Some(join(&all))
+            Some(quoted(&all))
         }
     }
 }
@@ -80,22 +81,5 @@ fn also_known_as(name: &str) -> Option<&'static str> {
         "--tail" => Some("-n"),
         "-c" => Some("--count"),
         _ => None,
-    }
-}
-
-/// Words as a shell would read them back.
-pub(super) fn join(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    quoted.join(" ")
-}
-
-fn quote(word: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
-    if !word.is_empty() && word.chars().all(safe) {
-        word.to_owned()
-    } else if word.contains(['"', '$', '`', '\\', '!']) {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    } else {
-        format!("\"{word}\"")
     }
 }

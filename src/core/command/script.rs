@@ -1,18 +1,18 @@
-//! A line as the judge sees it: the simple commands that it can come to, each with its words, its input and what stands
-//! before it, and what was found wrong while it was read. The parsers' own trees end here.
+//! A line as the judge sees it: its simple commands, each with its words, its input and what stands before it. The
+//! parsers' own trees end here.
 
-use super::judgement::Finding;
+use super::line::{Argument, CommandList};
 
 /// One word of a command, as far as it can be known without running anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     /// Exactly this text, whatever happens.
     Known(String),
-    /// Something that is put in place when the line runs.
+    /// Something that is put in place when the line runs: a pattern of file names, or a word from another command's input.
     Unseen(Unseen),
 }
 
-/// A word that a shell puts together when it runs: of a variable, a pattern of file names, the output of a command.
+/// A word that is put together when the line runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "things that are known or not, independent of each other")]
 pub(super) struct Unseen {
@@ -55,17 +55,38 @@ impl Word {
         }
     }
 
-    /// Any words at all, among them options.
-    pub(super) fn any(text: &str) -> Self {
-        Self::Unseen(Unseen {
-            text: text.to_owned(),
-            start: String::new(),
-            plain: false,
-            number: false,
-            many: true,
-            pieces: false,
-        })
+    /// A word of a line as it is known before the line runs.
+    pub(super) fn of(argument: &Argument) -> Self {
+        match argument {
+            Argument::Literal(text) => Self::Known(text.clone()),
+            Argument::Home(rest) => Self::Known(format!("~{rest}")),
+            Argument::Pattern(pattern) => {
+                let start = known_start(pattern);
+                Self::Unseen(Unseen {
+                    text: pattern.replace('\\', ""),
+                    plain: !start.is_empty() && !start.starts_with('-'),
+                    start,
+                    number: false,
+                    many: true,
+                    pieces: false,
+                })
+            }
+        }
     }
+}
+
+/// What every name that a pattern matches begins with.
+fn known_start(pattern: &str) -> String {
+    let mut start = String::new();
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => start.extend(chars.next()),
+            '*' | '?' | '[' => break,
+            c => start.push(c),
+        }
+    }
+    start
 }
 
 impl From<&str> for Word {
@@ -118,14 +139,8 @@ pub(super) struct Simple {
 /// A whole line.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Script {
-    /// Every command the line can come to, in the order of the text.
+    /// How it runs.
+    pub(super) list: CommandList,
+    /// Its commands as they are judged, in the order of the text.
     pub(super) commands: Vec<Simple>,
-    /// Files that the shell opens for reading (`< path`).
-    pub(super) inputs: Vec<String>,
-    /// The same, of which only a part is known (`< *.log`).
-    pub(super) unseen_inputs: Vec<String>,
-    /// What was found while reading: a redirect into a file, a construct that is not judged.
-    pub(super) findings: Vec<Finding>,
-    /// Whether anything in it needs a shell: a pipe, a pattern, a variable, a redirect.
-    pub(super) needs_shell: bool,
 }

@@ -1,5 +1,6 @@
 //! What the classifier promises, over the shipped tables.
 
+mod line_tests;
 mod machine;
 mod platform;
 mod properties;
@@ -107,8 +108,7 @@ fn a_secret_stays_one_whatever_reads_it() {
         "f=/etc/shadow; cat $f",
     ];
     assert_refused(&shadows);
-    for line in ["cat /var/log/*.log", "grep -r password /etc", "cd /etc && cat shadow", "echo x | xargs cat", "cat $x"]
-    {
+    for line in ["cat /var/log/*.log", "grep -r password /etc", "echo x | xargs cat"] {
         assert!(judge(line).shows_unseen.is_some(), "{line}");
     }
 }

@@ -7,17 +7,21 @@ use super::script::{Feed, Input, Unseen, Word};
 use super::table::Runs;
 
 impl Case<'_, '_> {
+    /// Judges the line that an option's value is.
     pub(super) fn of_line(&self, value: Option<&Word>) -> Finding {
         match value {
-            Some(Word::Known(line)) => match only_in_bash(line) {
-                Some(sign) if !self.name.ends_with("bash") => {
-                    Finding::unknown(format!("`{sign}` means something else to `{}` than to bash", self.name))
-                }
-                _ => self.judge.line(line, self.input, self.depth + 1).by_content(),
-            },
+            Some(Word::Known(line)) => self.inner_line(&[line]).by_content(),
             Some(Word::Unseen(unseen)) => Finding::unknown(format!("runs `{}`, which nobody has seen", unseen.text)),
             None => Finding::unknown(format!("`{}` runs what somebody types", self.name)),
         }
+    }
+
+    /// Judges a line for a shell of the command's own. Only bash knows here-strings; all else is written as each reads it.
+    fn inner_line(&self, words: &[&str]) -> Finding {
+        if words.iter().any(|word| word.contains("<<<")) && !self.name.ends_with("bash") {
+            return Finding::unknown(format!("`<<<` means nothing to the shell of `{}`", self.name));
+        }
+        self.judge.line(words, self.input, self.depth + 1)
     }
 
     /// The command that this one runs.
@@ -68,21 +72,14 @@ impl Case<'_, '_> {
     fn joined(&self, inner: &[Word]) -> Finding {
         let texts: Option<Vec<&str>> = inner.iter().map(Word::known).collect();
         match texts {
-            Some(texts) => {
-                let line = texts.join(" ");
-                match only_in_bash(&line) {
-                    Some(sign) => {
-                        Finding::unknown(format!("`{sign}` means something else to a plain shell than to bash"))
-                    }
-                    None => self.judge.line(&line, self.input, self.depth + 1),
-                }
-            }
+            Some(texts) => self.inner_line(&texts).and(self.judge.for_any_shell()),
             None => Finding::unknown(format!("what `{}` runs is not known before it runs", self.name)),
         }
     }
 
     /// `xargs`: words from its input come behind the command's own, or in place of a mark in them.
     fn with_added_words(&self, inner: &[Word]) -> Finding {
+        self.judge.traits.borrow_mut().takes_names = true;
         let mut marks =
             self.parsed.options.iter().filter(|given| matches!(given.name.as_str(), "-I" | "-i" | "--replace"));
         let mark = marks.next();
@@ -145,16 +142,4 @@ fn replaced(word: &Word, mark: &str, feed_is_plain: bool) -> Word {
             pieces: false,
         }),
     }
-}
-
-/// Signs that a plain shell (dash, the shell of another machine) reads in another way than bash, by which lines are judged.
-fn only_in_bash(line: &str) -> Option<&'static str> {
-    let doubtful = [
-        "[[", "<(", ">(", "<<<", "&>", ">&", "|&", "$'", "=(", "+=", "declare", "local", "typeset", "function", "{",
-        "let ",
-    ];
-    let arithmetic = line.replace("$((", "");
-    // `2>&1` is the same everywhere.
-    let plain = arithmetic.replace("2>&1", "").replace(">&2", "").replace("${", "").replace("{}", "");
-    doubtful.into_iter().find(|sign| plain.contains(sign)).or_else(|| plain.contains("((").then_some("(("))
 }

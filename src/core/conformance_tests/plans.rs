@@ -120,6 +120,8 @@ fn ac_11_an_argument_that_changed_after_the_approval_is_refused() {
             carrying: Some(&plan),
             spent: None,
             effects: &[],
+            offered: &[],
+            named: &crate::thread::Named::default(),
         };
         judge_call((&proposal, Origin::Rule), CallId::new("c"), &ctx)
             .0

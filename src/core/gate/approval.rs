@@ -1,9 +1,14 @@
 //! Gate `approval`: what changes something needs somebody's countersignature on exactly that plan. It lets a write pass
-//! only as the plan that the request carries out: approved, unchanged to the byte, within its time, and the same call.
+//! only as the plan that the request carries out: approved, unchanged to the byte, within its time, and the same call. A model
+//! reads by itself only files that people of the thread have named.
 
-use crate::approval::{Filed, Frozen, PlanState, still_unasked};
+use crate::approval::{Filed, Frozen, PlanState, Risk, still_unasked};
 use crate::envelope::{Code, Details};
-use crate::tool::ToolKind;
+use crate::signal::ActorKind;
+use crate::text;
+use crate::thread::{Named, paths_in};
+use crate::tool::{ArgKind, ToolKind};
+use crate::usage::Origin;
 
 use super::stack::not_about_messages;
 use super::{CallCase, Ctx, Gate, Verdict};
@@ -12,12 +17,40 @@ pub(super) const GATE: Gate = Gate { name: "approval", priority: 100, call, post
 
 fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     match case.kind {
-        ToolKind::Resolve | ToolKind::Read | ToolKind::Record => Verdict::Pass,
+        ToolKind::Resolve | ToolKind::Read | ToolKind::Record => unasked(case, ctx),
         ToolKind::Write => match ctx.carried() {
             None => ask(case),
             Some(filed) => carry_out(case, filed, ctx),
         },
     }
+}
+
+/// What a model wants to read where nobody in this thread has named it is asked for first: text that it has read may have led it
+/// there (SEC-05).
+fn unasked(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
+    if case.by == Origin::Rule || ctx.is_verification(case) {
+        return Verdict::Pass;
+    }
+    let mut own = Named::default();
+    if ctx.signal.actor.kind == ActorKind::Human {
+        own.note(&ctx.signal.payload.words());
+    }
+    let is_named = |path: &str| own.covers(path) || ctx.named.covers(path);
+    let lines = case
+        .args_of(ArgKind::Command)
+        .flat_map(|(name, line)| paths_in(&line).map(|path| (name, path.to_owned())).collect::<Vec<_>>());
+    let mut paths = case.paths().map(|(name, path)| (name, path.into_owned())).chain(lines);
+    let Some((argument, path)) = paths.find(|(_, path)| !is_named(path)) else {
+        return Verdict::Pass;
+    };
+    let details = Details {
+        argument: Some(argument.to_owned()),
+        action: Some(case.shown_name()),
+        recovery_hint: Some("the person is asked by a button; go on without it".to_owned()),
+        ..Details::default()
+    };
+    let path = text::one_line(&ctx.env.mask.apply(&path), 100);
+    Verdict::refuse_with(Code::ApprovalRequired, format!("nobody has named `{path}` in this thread"), details)
 }
 
 fn ask(case: &CallCase<'_>) -> Verdict {
@@ -47,10 +80,20 @@ fn carry_out(case: &CallCase<'_>, filed: &Filed, ctx: &Ctx<'_>) -> Verdict {
             "what allowed this beforehand does not hold any more; ask again",
         );
     }
+    if let Some(why) = riskier_by_now(case, filed, ctx) {
+        let message = format!("its risk is high by now: {why}; ask again");
+        return Verdict::refuse(Code::ApprovalRequired, message);
+    }
     if is_the_planned_call(case, filed) {
         return Verdict::Pass;
     }
     Verdict::refuse(Code::PolicyBlocked, "this is not the call that was countersigned")
+}
+
+/// Why the place that is written to is of high risk, where that was not so when the plan was frozen.
+fn riskier_by_now<'a>(case: &CallCase<'_>, filed: &Filed, ctx: &Ctx<'a>) -> Option<&'a str> {
+    let was_known = filed.frozen.plan().risk == Risk::High;
+    case.paths().filter(|_| !was_known).find_map(|(_, path)| ctx.env.places.why(&path))
 }
 
 /// AC-11: a call that differs in anything from its plan was never approved.

@@ -14,7 +14,7 @@ use crate::proposal::Proposal;
 use crate::resource::{BadResourceId, ResourceId};
 use crate::signal::{Now, Signal};
 use crate::text;
-use crate::thread::{Budget, Fsm, ResolvedContext};
+use crate::thread::{Budget, Fsm, Named, ResolvedContext};
 use crate::tool::{ActionSpec, ArgError, ArgKind, ToolKind, cast};
 use crate::usage::{Origin, Spent};
 
@@ -42,6 +42,10 @@ pub struct Ctx<'a> {
     /// The plan that the request carries out or verifies, where it does: then it acts for the plan's requester, and the
     /// decider's right was judged at the click.
     pub carrying: Option<&'a PlanId>,
+    /// What a model was offered in this turn, as `tool.action`.
+    pub offered: &'a [String],
+    /// The paths that people of the thread have named.
+    pub named: &'a Named,
 }
 
 impl<'a> Ctx<'a> {

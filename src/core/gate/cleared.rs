@@ -7,6 +7,7 @@ use crate::approval::{Digest, PlanId};
 use crate::resource::ResourceId;
 use crate::signal::{CallId, Wall};
 use crate::tool::ToolKind;
+use crate::usage::Origin;
 
 /// Something that has passed every gate. It cannot be built, copied out and changed, read from a file or deserialized:
 ///
@@ -45,6 +46,8 @@ pub struct ToolCall {
     pub target: Option<ResourceId>,
     /// Cast, checked and complete.
     pub args: Map<String, Value>,
+    /// Who thought of it: a tool server follows no links out of what people named for a model.
+    pub by: Origin,
     /// The hard limit, in milliseconds.
     pub limit_ms: u64,
     /// Of a write, and of nothing else: what it is carried out for.

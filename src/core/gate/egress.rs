@@ -1,7 +1,9 @@
-//! Gate `egress`: where anything may go. A call talks only to destinations that the configuration names; a message goes
-//! only to the thread that asked, and calls nobody by the dozen.
+//! Gate `egress`: where anything may go. A call, and a command that a person runs, talks only to destinations that the
+//! configuration names; a message goes only to the thread that asked, and calls nobody by the dozen.
 
-use crate::envelope::Code;
+use crate::command::CommandList;
+use crate::egress::host_of;
+use crate::envelope::{Code, Details};
 use crate::port::Outgoing;
 use crate::text;
 use crate::tool::ArgKind;
@@ -12,30 +14,33 @@ use super::{CallCase, Ctx, Gate, Standing, Verdict};
 pub(super) const GATE: Gate = Gate { name: "egress", priority: 450, call, post };
 
 fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
-    let allowed = &ctx.env.limits.egress_allowed;
-    let refused =
-        case.args_of(ArgKind::Destination).find(|(_, place)| !allowed.iter().any(|host| host == host_of(place)));
-    match refused {
-        Some((_, place)) => {
-            let host = text::one_line(host_of(&place), 100);
-            Verdict::refuse(
-                Code::PolicyBlocked,
-                format!("`{host}` is not among the destinations that tools may talk to"),
-            )
-        }
-        None => Verdict::Pass,
+    let allowed = &ctx.env.limits.egress;
+    if let Some((argument, message)) = command(case, ctx) {
+        let details = Details { argument: Some(argument), ..Details::default() };
+        return Verdict::refuse_with(Code::PolicyBlocked, message, details);
     }
+    let Some((argument, place)) = case.args_of(ArgKind::Destination).find(|(_, place)| !allowed.allow_place(place))
+    else {
+        return Verdict::Pass;
+    };
+    let host = text::one_line(host_of(&place).map_or(&place, |(host, _)| host), 100);
+    let details = Details {
+        argument: Some(argument.to_owned()),
+        recovery_hint: Some("an administrator can add it to `egress.allow` in the configuration".to_owned()),
+        ..Details::default()
+    };
+    let message = format!("`{host}` is not among the destinations that tools may talk to");
+    Verdict::refuse_with(Code::PolicyBlocked, message, details)
 }
 
-/// The host of `host`, `host:port`, `scheme://user@host:port/path`, `[v6]:port`.
-fn host_of(place: &str) -> &str {
-    let rest = place.split_once("://").map_or(place, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    }
+/// Why a command line may not talk to whom it names.
+fn command(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Option<(String, String)> {
+    case.args_of(ArgKind::Command).find_map(|(name, line)| {
+        let judged = ctx.env.commands.judge(&line);
+        let mut stages = judged.run.iter().flat_map(CommandList::stages);
+        let message = stages.find_map(|stage| stage.reach.network.as_ref()?.refused_by(&ctx.env.limits.egress))?;
+        Some((name.to_owned(), message))
+    })
 }
 
 fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
@@ -48,23 +53,4 @@ fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
         return Verdict::refuse(Code::PolicyBlocked, "the message would call everybody in the room");
     }
     Verdict::Pass
-}
-
-#[cfg(test)]
-mod tests {
-    use super::host_of;
-
-    #[test]
-    fn the_host_is_what_is_talked_to() {
-        let table = [
-            ("web-1", "web-1"),
-            ("web-1:8080", "web-1"),
-            ("https://good.example@evil.example:1/x?y#z", "evil.example"),
-            ("http://[::1]:80/", "::1"),
-            ("", ""),
-        ];
-        for (place, host) in table {
-            assert_eq!(host_of(place), host, "{place}");
-        }
-    }
 }

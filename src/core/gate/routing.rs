@@ -34,7 +34,7 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     }
     let sight = Sight::new(ctx.env.rights, ctx.principal(), ctx.resolved);
     children.retain(|child| sight.sees(child));
-    mismatch(target, &children)
+    mismatch((target, host_of(target, &place, ctx)), &children)
 }
 
 /// Where a call on this target runs: in the target itself where it is a place, else in the nearest place around it.
@@ -65,8 +65,15 @@ fn counts(explicit: &Explicit<'_>, case: &CallCase<'_>, ctx: &Ctx<'_>) -> bool {
     }
 }
 
+/// The name of the outermost host around a target: what it was aimed at, as people call the machine.
+fn host_of(target: &ResourceId, place: &ResourceId, ctx: &Ctx<'_>) -> String {
+    let around = ctx.resolved.peek(target).map(|resource| resource.chain.as_slice()).unwrap_or_default();
+    let host = [target, place].into_iter().chain(around).find(|id| id.kind() == "host").unwrap_or(place);
+    ctx.resolved.peek(host).map_or_else(|| host.uid().to_owned(), |known| known.name.clone())
+}
+
 /// Names those that whoever asks may see.
-fn mismatch(target: &ResourceId, children: &[&Resource]) -> Verdict {
+fn mismatch((target, host): (&ResourceId, String), children: &[&Resource]) -> Verdict {
     let names: Vec<&str> = children.iter().map(|child| child.name.as_str()).collect();
     let suggestions =
         children.iter().take(5).map(|c| Suggestion { name: c.name.clone(), id: c.id.to_string() }).collect();
@@ -74,6 +81,9 @@ fn mismatch(target: &ResourceId, children: &[&Resource]) -> Verdict {
         recovery_hint: Some("name the target by its own id".to_owned()),
         resource_id: Some(target.to_string()),
         suggestions,
+        target_host: Some(host),
+        more_specific_resources: names.iter().map(|name| (*name).to_owned()).collect(),
+        more_specific_resource_ids: children.iter().map(|child| child.id.to_string()).collect(),
         ..Details::default()
     };
     let what = if names.is_empty() { "something".to_owned() } else { names.join(", ") };

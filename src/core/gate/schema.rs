@@ -1,9 +1,11 @@
-//! Gate `schema`: tool and action exist, the arguments are valid after lossless casts, the target is an id of the kind
-//! that the action runs on. Of a message: it says something, is bounded, and claims no reading that was not made.
+//! Gate `schema`: tool and action exist and, of a model's proposal, were offered to it; the arguments are valid after lossless
+//! casts, the target is an id of the kind that the action runs on. Of a message: it says something, is bounded, and claims no
+//! reading that was not made.
 
 use crate::approval::{Outcome, PlanId, PlanState};
 use crate::envelope::{Code, Details, Suggestion};
 use crate::port::{Block, Claim, Outgoing};
+use crate::usage::Origin;
 
 use super::{CallCase, Ctx, Gate, Standing, Verdict};
 
@@ -16,6 +18,9 @@ fn call(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     let Some(spec) = case.spec else {
         return unknown(case, ctx);
     };
+    if case.by == Origin::Model && !ctx.offered.contains(&case.proposed_name()) {
+        return not_offered(case);
+    }
     if let Err(error) = &case.args {
         let details = Details { argument: Some(error.argument().to_owned()), ..named(case) };
         return Verdict::refuse_with(Code::InvalidInput, error.to_string(), details);
@@ -44,6 +49,13 @@ fn unknown(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Verdict {
     };
     let suggestions = names.into_iter().take(5).map(|name| Suggestion { id: name.clone(), name }).collect();
     Verdict::refuse_with(Code::NotFound, message, Details { suggestions, ..named(case) })
+}
+
+/// A model calls what it was offered in this turn and nothing else: what else there is was left out for a reason.
+fn not_offered(case: &CallCase<'_>) -> Verdict {
+    let hint = "call one of those that are offered, or answer in words";
+    let details = Details { recovery_hint: Some(hint.to_owned()), ..named(case) };
+    Verdict::refuse_with(Code::NotFound, format!("`{}` is not offered in this turn", case.shown_name()), details)
 }
 
 fn named(case: &CallCase<'_>) -> Details {

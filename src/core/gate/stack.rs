@@ -116,6 +116,7 @@ fn checked_call(case: &CallCase<'_>, id: CallId, ctx: &Ctx<'_>) -> Option<ToolCa
         kind: case.kind,
         target: case.target_id().cloned(),
         args: case.args.as_ref().ok()?.clone(),
+        by: case.by,
         limit_ms: spec.limit_ms,
         warrant: if case.kind == ToolKind::Write { Some(warrant(ctx)?) } else { None },
     })

@@ -3,14 +3,16 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::egress::Destinations;
 use crate::env::Credential;
 use crate::envelope::Code;
 use crate::port::{Block, Claim, Lane, Mark, Outgoing, Source, Visibility};
 use crate::proposal::Proposal;
 use crate::resource::ResourceId;
 use crate::signal::{ActorKind, Mono, Signal};
-use crate::testkit::{World, resource, signal, thread_key};
+use crate::testkit::{TOOLS, World, resource, signal, thread_key};
 use crate::thread::{Budget, OpenWrite, State};
+use crate::tool::Registry;
 use crate::usage::Origin;
 
 fn proposal(call: &str, target: Option<&str>, args: &Value) -> Proposal {
@@ -166,10 +168,47 @@ fn the_turns_of_a_request_are_bounded() {
 #[test]
 fn the_vault_wants_a_credential_that_is_present_private_and_unchanged() {
     let call = proposal("lab_read.vaulted", Some("host:web-1"), &json!({}));
-    for (state, passes) in [(Credential::Sound, true), (Credential::Exposed, false), (Credential::Changed, false)] {
+    let table = [
+        (Some(Credential::Sound), None),
+        (Some(Credential::Exposed), Some("the credential `lab-token` can be read by others; make it private")),
+        (Some(Credential::Changed), Some("the credential `lab-token` changed since it was loaded; restart the bot")),
+        (Some(Credential::Missing), Some("the credential `lab-token` is missing; `countersign doctor` says where")),
+        (None, Some("the credential `lab-token` is not configured; add `[credentials.lab-token]`")),
+    ];
+    for (state, said) in table {
         let mut world = discovered();
-        world.vault.credentials.insert("lab-token".to_owned(), state);
-        assert_eq!(world.propose(&call).is_ok(), passes, "{state:?}");
+        world.vault.credentials.extend(state.map(|state| ("lab-token".to_owned(), state)));
+        let refusal = world.propose(&call).err();
+        assert_eq!(refusal.as_ref().map(|refusal| refusal.message.as_str()), said, "{state:?}");
+        assert!(refusal.is_none_or(|refusal| (refusal.gate, refusal.code) == ("vault", Code::PolicyBlocked)));
+    }
+}
+
+#[test]
+fn an_argument_names_no_credential_but_the_declared_ones() {
+    let declared = r#"credentials = ["lab-token"]
+args.token = { type = "credential", about = "its token", default = "secret:lab-token" }"#;
+    let tools = TOOLS.replace(r#"credentials = ["lab-token"]"#, declared);
+    let mut world = discovered();
+    world.registry = Registry::load([("tools.toml", tools.as_str())]).expect("it is sound");
+    for name in ["lab-token", "database"] {
+        world.vault.credentials.insert(name.to_owned(), Credential::Sound);
+    }
+    let with = |args: &Value| proposal("lab_read.vaulted", Some("host:web-1"), args);
+    let call = world.propose(&with(&json!({}))).expect("its own default passes");
+    assert_eq!(call.expect("a call").args["token"], "secret:lab-token", "only the name, until it is sent");
+    assert_eq!(refused(&mut world, &with(&json!({"token": "secret:database"}))), ("vault", Code::PolicyBlocked));
+    assert_eq!(refused(&mut world, &with(&json!({"token": "hunter2"}))), ("schema", Code::InvalidInput));
+    for wrong in [
+        declared.replace("\"secret:lab-token\"", "\"secret:database\""),
+        declared.replace(", default = \"secret:lab-token\"", ""),
+    ] {
+        let tools = TOOLS.replace(r#"credentials = ["lab-token"]"#, &wrong);
+        let error = Registry::load([("tools.toml", tools.as_str())]).expect_err("it is not declared").to_string();
+        assert_eq!(
+            error,
+            "tools.toml: `lab_read.vaulted`: `args.token` is a credential; give it `default = \"secret:NAME\"`, and NAME in `credentials`"
+        );
     }
 }
 
@@ -181,6 +220,9 @@ fn the_bot_s_own_files_are_nobody_s_business() {
         let call = proposal("lab_read.file", Some("host:web-1"), &json!({ "path": path }));
         assert_eq!(refused(&mut world, &call), ("self", Code::PolicyBlocked), "{path}");
     }
+    world.own.programs.push("/usr/bin/countersign".into());
+    let program = proposal("lab_read.file", Some("host:web-1"), &json!({"path": "/usr/bin/countersign"}));
+    assert!(world.propose(&program).is_ok(), "what starts the bot may be read");
     let other = proposal("lab_read.file", Some("host:web-1"), &json!({"path": "/srv/countersign-notes/x"}));
     assert!(world.propose(&other).is_ok());
 }
@@ -203,11 +245,19 @@ fn a_file_is_looked_at_by_its_path_also_where_it_is_the_target() {
 #[test]
 fn an_allowed_destination_passes() {
     let mut world = discovered();
-    world.limits.egress_allowed.push("docs.example".to_owned());
+    world.limits.egress = Destinations::parse(["docs.example:443"]).expect("a destination");
     let call = |url: &str| proposal("lab_read.fetch", Some("host:web-1"), &json!({ "url": url }));
     assert!(world.propose(&call("https://docs.example/page")).is_ok());
-    assert_eq!(refused(&mut world, &call("https://docs.example@evil.example/")), ("egress", Code::PolicyBlocked));
-    assert_eq!(refused(&mut world, &call("https://docs.example.evil.example/")), ("egress", Code::PolicyBlocked));
+    for elsewhere in [
+        "https://docs.example@evil.example/",
+        "https://docs.example.evil.example/",
+        "https://evil.example\\@docs.example/",
+        "evil.example/?https://docs.example/",
+        "http://docs.example/",
+        "http://127.0.0.1/",
+    ] {
+        assert_eq!(refused(&mut world, &call(elsewhere)), ("egress", Code::PolicyBlocked), "{elsewhere}");
+    }
 }
 
 /// A place inside a place: the container `media` in the LXC 141 on the node `pve`.
@@ -240,6 +290,17 @@ fn a_wrong_host_read_is_refused_when_the_child_was_meant() {
     let refusal = world.propose(&on_parent).expect_err("the parent was not meant");
     assert_eq!((refusal.gate, refusal.code), ("routing", Code::RoutingMismatch));
     assert_eq!(refusal.details.suggestions.first().map(|s| s.id.as_str()), Some("host:media"));
+    // RTE-03, NEW-09: as data, too.
+    let details = serde_json::to_value(&refusal.details).expect("details are plain data");
+    assert_eq!(
+        (
+            &details["target_host"],
+            &details["resource_id"],
+            &details["more_specific_resources"],
+            &details["more_specific_resource_ids"]
+        ),
+        (&json!("pve"), &json!("host:pve"), &json!(["media"]), &json!(["host:media"]))
+    );
     let on_child = proposal("lab_read.file", Some("host:media"), &json!({"path": "/app/config"}));
     assert!(world.propose(&on_child).is_ok());
 }
@@ -384,6 +445,8 @@ fn judge(world: &mut World, post: Outgoing, readings: &[Source]) -> Result<(), (
         budget: &budget,
         desk: &world.state.desk,
         carrying: None,
+        offered: &[],
+        named: &world.state.named,
     };
     judge_post(post, &ctx, readings).map(|_| ()).map_err(|refusal| (refusal.gate, refusal.code))
 }

@@ -344,9 +344,17 @@ fn yes_to_a_misspelt_word_allows_nothing() {
 
 #[test]
 fn a_file_of_the_bot_is_the_bot_itself() {
-    let own = crate::env::OwnDeployment { paths: vec!["/data".into()], resources: Vec::new() };
-    for (target, expected) in [("file:web-1:/data/x", true), ("file:web-1:/date/x", false), ("service:web-1:x", false)]
-    {
+    let own = crate::env::OwnDeployment {
+        paths: vec!["/data".into()],
+        programs: vec!["/bin/x".into()],
+        ..Default::default()
+    };
+    for (target, expected) in [
+        ("file:web-1:/data/x", true),
+        ("file:web-1:/bin/x", true),
+        ("file:web-1:/date/x", false),
+        ("service:web-1:x", false),
+    ] {
         assert_eq!(crate::gate::is_own_target(&target.parse().expect("an id"), &own), expected, "{target}");
     }
 }

@@ -188,6 +188,41 @@ pub enum Ended {
     Refused(String),
 }
 
+/// Notes about a message's delivery, shown before its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryNotes {
+    /// An earlier attempt may have come through.
+    pub repeat: bool,
+    /// The age of the message in minutes, if it is late.
+    pub late_minutes: Option<u64>,
+    /// The number of earlier messages of its thread that were given up.
+    pub lost: u64,
+}
+
+impl DeliveryNotes {
+    /// The most characters of [`DeliveryNotes::text`], all of one byte each: an adapter keeps room for them.
+    pub const CHARS_MAX: usize = 100;
+
+    /// It may be a repeat, and nothing else.
+    pub const REPEAT: Self = Self { repeat: true, late_minutes: None, lost: 0 };
+
+    /// Returns what is said, in brackets; none where there is nothing to say.
+    pub fn text(&self) -> Option<String> {
+        let late = self.late_minutes.map(|minutes| match minutes {
+            0..120 => format!("written {minutes} min ago"),
+            _ => format!("written {} h ago", (minutes / 60).min(9_999)),
+        });
+        let lost = match self.lost {
+            0 => None,
+            1 => Some("an earlier message could not be delivered".to_owned()),
+            lost => Some(format!("{} earlier messages could not be delivered", lost.min(9_999))),
+        };
+        let repeat = self.repeat.then(|| "may be a repeat".to_owned());
+        let notes: Vec<String> = late.into_iter().chain(lost).chain(repeat).collect();
+        (!notes.is_empty()).then(|| format!("({})", notes.join("; ")))
+    }
+}
+
 /// A message on its way to a platform.
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel<'a> {
@@ -195,8 +230,8 @@ pub struct Parcel<'a> {
     pub id: &'a str,
     /// What is said.
     pub message: &'a Cleared<Outgoing>,
-    /// An earlier attempt may have come through, and the message must say so.
-    pub repeat: bool,
+    /// The notes of its delivery, shown first.
+    pub notes: DeliveryNotes,
     /// The event that it answers, as the platform named it; none where the bot speaks of its own accord. May name something
     /// that is no message.
     pub anchor: Option<&'a EventId>,
@@ -268,4 +303,23 @@ pub trait Adapter: Send + Sync + 'static {
     /// Every message that answers this signal has left. No I/O beyond the adapter's own platform, and none that is waited
     /// for.
     fn answered(&self, signal: &SignalId);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_how_it_was_delivered_in_a_bounded_line() {
+        let text = |repeat, late_minutes, lost| DeliveryNotes { repeat, late_minutes, lost }.text().unwrap_or_default();
+        assert_eq!(text(false, None, 0), "");
+        assert_eq!(text(true, None, 0), "(may be a repeat)");
+        assert_eq!(text(false, Some(12), 0), "(written 12 min ago)");
+        assert_eq!(
+            text(true, Some(300), 1),
+            "(written 5 h ago; an earlier message could not be delivered; may be a repeat)"
+        );
+        let longest = text(true, Some(u64::MAX), u64::MAX);
+        assert!(longest.is_ascii() && longest.len() <= DeliveryNotes::CHARS_MAX, "{longest}");
+    }
 }

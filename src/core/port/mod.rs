@@ -13,8 +13,8 @@ use crate::gate::{Cleared, ToolCall};
 use crate::mind::{Ask, Thought, Unheard};
 
 pub use adapter::{
-    Adapter, Admission, Capabilities, Condition, Delivery, Editor, Ended, Finding, Ingress, Pace, Parcel, Sign, Touch,
-    Touched,
+    Adapter, Admission, Capabilities, Condition, Delivery, DeliveryNotes, Editor, Ended, Finding, Ingress, Pace,
+    Parcel, Sign, Touch, Touched,
 };
 pub use message::{Block, CardChoice, Choice, Claim, Lane, Mark, Outgoing, Source, TableColumn, Visibility};
 pub use rights::{Asker, Right, Rights, TermsAbout};

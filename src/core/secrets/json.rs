@@ -1,11 +1,15 @@
 //! Masking in JSON, where the structure says more than the text of one string: keys that name a secret, lists of
 //! arguments, name and value side by side, lines of a file.
 
+use std::iter;
+
 use serde_json::{Map, Value};
 
 use super::Mask;
 use super::mask::marker;
 use super::names::class_of_name;
+use super::rules::is_marker;
+use super::structure::{Cover, Object, Reach};
 
 impl Mask {
     /// The value with secrets masked: inside every string and key, and whole where a key names a secret. `null`, `true`
@@ -36,26 +40,53 @@ impl Mask {
     }
 
     fn mask_fields(&self, fields: &Map<String, Value>) -> Map<String, Value> {
-        let named = ["name", "key"].iter().find_map(|key| class_of_name(fields.get(*key)?.as_str()?));
-        let is_secret = fields.get("kind").is_some_and(|kind| kind == "Secret");
-        let class = |key: &str| match key {
-            "value" => named,
-            // What a Secret of Kubernetes holds.
-            "data" | "stringData" if is_secret => Some("secret"),
-            _ => class_of_name(key),
-        };
+        let mut object = Object::default();
+        for (key, value) in fields {
+            match value {
+                Value::String(text) => object.note(key, text),
+                Value::Bool(flag) => object.note(key, if *flag { "true" } else { "false" }),
+                Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => {}
+            }
+        }
         let masked = |(key, value): (&String, &Value)| {
-            let value = class(key).map_or_else(|| self.mask_json(value), |class| whole(value, class));
+            let cover = object.cover(key, iter::once_with(|| texts(value)).flatten());
+            let value = match cover {
+                Some(Cover { class, reach: Reach::Everything | Reach::Values }) => whole(value, class),
+                Some(cover @ Cover { reach: Reach::Random, .. }) => self.mask_json(&each(value, cover)),
+                None => self.mask_json(value),
+            };
             (self.apply(key).into_owned(), value)
         };
         fields.iter().map(masked).collect()
     }
 }
 
+/// Every text in a value.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// Masks those texts in a value that are covered.
+fn each(value: &Value, cover: Cover) -> Value {
+    match value {
+        Value::String(text) if cover.holds("", text) => Value::String(marker(cover.class)),
+        Value::Array(items) => items.iter().map(|item| each(item, cover)).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(key, value)| (key.clone(), each(value, cover))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
 fn whole(value: &Value, class: &str) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
-        Value::String(text) if text.is_empty() => value.clone(),
+        Value::String(text) if text.is_empty() || is_marker(text) => value.clone(),
         Value::String(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Value::String(marker(class)),
     }
 }

@@ -5,35 +5,38 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use regex::Regex;
 
-use super::rules::{Find, MARKER, finds, may_hold_secrets};
-
-/// The fewest characters of a configured secret that is looked for: shorter ones stand in ordinary words.
-const LITERAL_CHARS_MIN: usize = 6;
+use super::detect::finds;
+use super::own::Own;
+use super::rules::{Find, MARKER, looks_random};
 
 /// How often a text is gone over at most: a mask may bring a secret to light that stood too close to another. The text
 /// is settled when a round finds nothing; the limit keeps the time linear in the text.
 const ROUNDS_MAX: usize = 8;
 
+/// The fewest letters and digits of a part of a secret that is looked for in other texts.
+const SOUGHT_LETTERS_MIN: usize = 8;
+
 /// Masks secrets in text and JSON. Cheap to make, and a text without secrets costs one pass over it.
 #[derive(Clone, Default)]
 pub struct Mask {
-    literals: Vec<String>,
+    own: Own,
 }
 
 impl fmt::Debug for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mask({} literals)", self.literals.len())
+        write!(f, "Mask({} literals)", self.own.len())
     }
 }
 
 impl Mask {
-    /// A mask that also knows these texts, the configured secrets, wherever they stand. Those of fewer than 6
-    /// characters are left out.
+    /// A mask that also knows these texts, the configured secrets, wherever they stand and in whatever encoding. Those of
+    /// fewer than 6 characters are left out.
     pub fn new(literals: impl IntoIterator<Item = String>) -> Self {
-        let literals = literals.into_iter().map(|literal| literal.trim().to_owned());
-        Self { literals: literals.filter(|literal| literal.chars().count() >= LITERAL_CHARS_MIN).collect() }
+        Self { own: Own::new(literals) }
     }
 
     /// The text with each secret replaced by `[masked: CLASS]`; as it is where there is none. Applying it twice is
@@ -50,6 +53,17 @@ impl Mask {
         masked
     }
 
+    /// The secrets in the text, as they stand in it, and what they are where they are base64. Words and numbers are left out:
+    /// in another text they are just that.
+    pub fn secrets_in(&self, text: &str) -> Vec<String> {
+        let found = self.found(text).into_iter().filter_map(|find| text.get(find.at));
+        let all = found.flat_map(|secret| [Some(secret.to_owned()), decoded(secret)]).flatten();
+        let letters = |part: &str| part.chars().filter(char::is_ascii_alphanumeric).count();
+        let is_sought = |part: &&str| letters(part) >= SOUGHT_LETTERS_MIN && looks_random(part);
+        all.flat_map(|secret| secret.split_whitespace().filter(is_sought).map(str::to_owned).collect::<Vec<_>>())
+            .collect()
+    }
+
     /// The class of the first secret in the text; none where [`Mask::apply`] leaves the text as it is.
     pub fn class_of(&self, text: &str) -> Option<&'static str> {
         self.found(text).first().map(|find| find.class)
@@ -57,20 +71,13 @@ impl Mask {
 
     /// What is to be replaced: in order and without overlaps.
     fn found(&self, text: &str) -> Vec<Find> {
-        let mut all: Vec<Find> = self.literals.iter().flat_map(|literal| literal_finds(text, literal)).collect();
-        if may_hold_secrets(text) {
-            all.extend(finds(text));
-        }
+        let mut all = finds(text, &self.own);
         if all.is_empty() {
             return all;
         }
         all.sort_by_key(|find| (find.at.start, std::cmp::Reverse(find.at.end)));
         merge(beside_markers(text, all))
     }
-}
-
-fn literal_finds(text: &str, literal: &str) -> impl Iterator<Item = Find> {
-    text.match_indices(literal).map(|(start, found)| Find { at: start..start + found.len(), class: "secret" })
 }
 
 /// Leaves masks that stand in the text alone: what lies inside one, up to the end of its sentence, is no secret, and what reaches into one takes all of
@@ -100,9 +107,9 @@ fn beside_markers(text: &str, finds: Vec<Find>) -> Vec<Find> {
     left
 }
 
-/// A sentence of ours may end in a mask; its full stop is no part of the secret.
+/// A sentence of ours may end in a mask; its full stop is no part of the secret, nor is the escape of a quote behind it.
 const fn ends_a_sentence(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | ':' | '”')
+    matches!(c, '.' | '!' | '?' | ':' | '”' | '\\')
 }
 
 fn merge(finds: Vec<Find>) -> Vec<Find> {
@@ -114,6 +121,12 @@ fn merge(finds: Vec<Find>) -> Vec<Find> {
         }
     }
     merged
+}
+
+/// What a text is that is base64 of another text.
+fn decoded(secret: &str) -> Option<String> {
+    let text = String::from_utf8(STANDARD_NO_PAD.decode(secret.trim_end_matches('=')).ok()?).ok()?;
+    (!text.chars().any(char::is_control)).then_some(text)
 }
 
 fn replace(text: &str, finds: &[Find]) -> String {

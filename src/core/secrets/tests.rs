@@ -1,5 +1,7 @@
 //! What is masked, what stays as it is, and that masking twice is masking once.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -12,6 +14,19 @@ fn mask() -> Mask {
 /// Tokens are put together here, so that no scanner takes this file for a leak.
 fn token(head: &str, tail: &str) -> String {
     format!("{head}{tail}")
+}
+
+/// What is sought in a file's other spellings: no words, which stand in other texts as they are.
+#[test]
+fn secrets_of_a_text_are_named_but_not_its_words() {
+    let text = "a = 1\npassword=<keystore-password>\nDB_PASSWORD=Zq7hunter9QxW\nkind: Secret\ndata:\n  k: SGVsbG9Xb3JsZDc3N3g=\n\
+                Authorization: Basic dXNlcjpwYXNzd29yZA==\n";
+    let sought = Mask::default().secrets_in(text);
+    assert!(
+        sought.contains(&"Zq7hunter9QxW".to_owned()) && sought.contains(&"dXNlcjpwYXNzd29yZA==".to_owned()),
+        "{sought:?}"
+    );
+    assert!(sought.iter().all(|secret| !secret.contains("keystore") && !secret.contains("Basic")), "{sought:?}");
 }
 
 #[test]
@@ -159,6 +174,18 @@ fn ordinary_text_stays_as_it_is() {
         assert_eq!(mask().apply(text), text);
         assert_eq!(mask().class_of(text), None, "{text}");
     }
+}
+
+#[test]
+fn ordinary_files_and_answers_stay_as_they_are() {
+    let table: BTreeMap<String, String> =
+        toml::from_str(include_str!("../../../tests/fixtures/secrets/ordinary.toml")).expect("it is a table of texts");
+    let changed = table.iter().flat_map(|(name, text)| {
+        let shown = [text.clone(), format!("```\n{text}```\n"), format!("web-1 says:\n\n{text}\nthat is all")];
+        shown.into_iter().filter(|text| mask().apply(text) != text.as_str()).map(move |text| (name, text))
+    });
+    let changed: Vec<_> = changed.map(|(name, text)| (name, mask().apply(&text).into_owned())).collect();
+    assert!(changed.is_empty(), "{changed:#?}");
 }
 
 #[test]

@@ -209,13 +209,17 @@ fn offered(ask: &Ask, knows: &Knows<'_>, dice: &mut Dice) -> Option<RawCall> {
     call(offer, ask, knows, dice)
 }
 
-/// So many calls of a kind, offered or not.
+/// So many calls of a kind, mostly offered ones where there are any: of what was not offered, the first gate is the last.
 fn kind_of(ask: &Ask, knows: &Knows<'_>, kind: ToolKind, most: u64, dice: &mut Dice) -> Vec<RawCall> {
     let actions = knows.env.registry.tools().flat_map(|tool| {
         let of_kind = tool.actions.iter().filter(|(_, spec)| spec.kind == kind);
         of_kind.map(|(action, spec)| (format!("{}.{action}", tool.name), spec.target.clone()))
     });
-    let actions: Vec<(String, Option<String>)> = actions.collect();
+    let mut actions: Vec<(String, Option<String>)> = actions.collect();
+    let is_offered = |(name, _): &(String, _)| ask.situation.offers.iter().any(|offer| offer.name == *name);
+    if actions.iter().any(is_offered) && !dice.one_in(8) {
+        actions.retain(is_offered);
+    }
     let one = |dice: &mut Dice| {
         let (name, target) = dice.any(&actions)?.clone();
         call(&Offer { name, about: String::new(), target, args: Vec::new() }, ask, knows, dice)
@@ -289,6 +293,10 @@ fn value(arg: &ArgSpec, worst: bool, knows: &Knows<'_>, dice: &mut Dice) -> Valu
         (ArgKind::Destination, false) => json!("localhost"),
         (ArgKind::Command, true) => json!(dice.pick(&WRITES)),
         (ArgKind::Command, false) => json!("uptime"),
+        (ArgKind::Credential, true) => json!("secret:database"),
+        (ArgKind::Credential, false) => {
+            arg.default.as_ref().and_then(|name| name.as_str()).map_or(Value::Null, Value::from)
+        }
         (ArgKind::Content | ArgKind::Text, true) => json!(SECRET),
         (ArgKind::Content, false) => json!("a = 1\n"),
         (ArgKind::Text, false) => {

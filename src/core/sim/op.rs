@@ -15,7 +15,7 @@ use crate::usage::Usage;
 use super::Dice;
 use super::cast::{actor, stranger};
 use super::flight::Manner;
-use super::hostile::{self, BAIT, Knows, SECRET};
+use super::hostile::{self, BAIT, Knows, SECRET, SECRET_PATHS};
 use super::moods::Lost;
 use super::server::Server as _;
 use super::town::Town;
@@ -104,6 +104,12 @@ fn ask_freely(town: &mut Town<'_>, people: &[ActorId], seat: usize) {
     let words = match town.works.dice.below(8) {
         0 => bait.to_owned(),
         1 => format!("{} {SECRET}", town.works.dice.pick(&FREE)),
+        // Files and commands are offered for it, and its path is named: nothing but the gates keeps a model from it.
+        2 => format!(
+            "{}: which file or command says it, {}?",
+            town.works.dice.pick(&FREE),
+            town.works.dice.pick(&SECRET_PATHS)
+        ),
         _ => town.works.dice.pick(&FREE).to_owned(),
     };
     say(town, seat, who, &words);

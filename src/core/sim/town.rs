@@ -146,6 +146,7 @@ impl Installation for Town<'_> {
             spent: spent.as_ref(),
             spokes: &[],
             platforms: &[],
+            set_aside: 0,
             allowances: &[],
             ..self.env
         };

@@ -18,8 +18,8 @@ use super::flight::{Flight, Leapt};
 use super::hostile::Temper;
 use super::store::{Files, NotStored};
 
-/// After how many begun attempts a signal ends in a notice.
-const ATTEMPTS_MAX: u32 = 2;
+/// A signal during whose work the process ended so often ends in a notice.
+const INTERRUPTIONS_MAX: u32 = 2;
 
 /// Where in a step the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,8 @@ struct Entry {
     taken: bool,
     /// An earlier process accepted it.
     recovered: bool,
-    attempts: u32,
+    /// How often the process ended while it was worked on.
+    interruptions: u32,
 }
 
 /// Everything that works the same, whoever is there.
@@ -124,7 +125,7 @@ impl Works {
 
     /// A signal is accepted: from here on it must come to an end.
     pub(crate) fn accept(&mut self, seat: usize, signal: Signal) {
-        self.inbox.push(Entry { signal, seat, taken: false, recovered: false, attempts: 0 });
+        self.inbox.push(Entry { signal, seat, taken: false, recovered: false, interruptions: 0 });
     }
 
     pub(crate) fn is_busy(&self, seat: usize) -> bool {
@@ -200,6 +201,7 @@ impl Works {
         self.crash = None;
         self.seats = Default::default();
         for entry in &mut self.inbox {
+            entry.interruptions = entry.interruptions.saturating_add(u32::from(entry.taken));
             (entry.taken, entry.recovered) = (false, true);
         }
         self.flights.retain(Flight::is_write);
@@ -215,9 +217,8 @@ impl Works {
     fn take(&mut self, at: usize) -> Option<(Signal, Input)> {
         let entry = self.inbox.get_mut(at)?;
         entry.taken = true;
-        entry.attempts = entry.attempts.saturating_add(u32::from(entry.recovered));
         let signal = Box::new(entry.signal.clone());
-        let input = match (entry.recovered, entry.attempts > ATTEMPTS_MAX) {
+        let input = match (entry.recovered, entry.interruptions >= INTERRUPTIONS_MAX) {
             (false, _) => Input::Signal(signal),
             (true, false) => Input::Again(signal),
             (true, true) => Input::Interrupted(signal),

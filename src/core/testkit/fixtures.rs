@@ -39,7 +39,7 @@ name = "lab_read"
 about = "looks at things"
 [tool.action.load]
 kind = "read"
-about = "how busy a host is"
+about = "how busy a host of the shop is"
 limit_ms = 1000
 target = "host"
 resolve = "lab_find.host"
@@ -68,7 +68,7 @@ resolve = "lab_find.host"
 args.url = { type = "destination", about = "where", required = true }
 [tool.action.status]
 kind = "read"
-about = "how a service does"
+about = "how a service does of which customers complain"
 limit_ms = 1000
 target = "service"
 resolve = "lab_find.service"
@@ -100,7 +100,7 @@ name = "lab_control"
 about = "changes things"
 [tool.action.restart]
 kind = "write"
-about = "restarts a service"
+about = "restarts a service of which customers complain"
 limit_ms = 1000
 target = "service"
 resolve = "lab_find.service"

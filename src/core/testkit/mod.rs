@@ -3,10 +3,12 @@
 
 mod fixtures;
 mod people;
+mod shapes;
 #[cfg(test)]
 pub(crate) mod scene;
 mod world;
 
 pub use fixtures::{INTENTS, TOOLS, resource, signal, thread_key, yard};
 pub use people::{Anybody, People};
+pub use shapes::{Chance, SecretShape, secret_shapes};
 pub use world::{Script, Told, World, plain};

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::OnceLock;
 
 use crate::answer::{self, Claims, Errors};
+use crate::approval::Places;
 use crate::command::Tables;
 use crate::effect::{Effect, Input};
 use crate::env::{Env, Limits, OwnDeployment, Vault};
@@ -73,6 +74,8 @@ pub struct World {
     pub limits: Limits,
     /// What is the bot's own.
     pub own: OwnDeployment,
+    /// The places in which a change is of high risk.
+    pub places: Places,
     /// Credentials.
     pub vault: Vault,
     /// The mask.
@@ -128,6 +131,7 @@ impl World {
             exact: ExactRoutes::default(),
             limits: Limits::default(),
             own: OwnDeployment::default(),
+            places: Places::default(),
             vault: Vault::default(),
             mask: Mask::default(),
             commands: Tables::default(),
@@ -336,11 +340,13 @@ impl World {
             budgets: &self.budgets,
             spent: self.spent.as_ref(),
             own: &self.own,
+            places: &self.places,
             vault: &self.vault,
             mask: &self.mask,
             commands: &self.commands,
             spokes: &[],
             platforms: &[],
+            set_aside: 0,
             allowances: &self.allowances,
             minds: &self.minds,
             claims: &self.claims,

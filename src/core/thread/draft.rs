@@ -324,7 +324,8 @@ fn plan(
     let labels = target.attrs.iter().map(|(name, value)| turn.env.mask.apply(&format!("{name}={value}")).into_owned());
     let labels: Vec<String> = labels.collect();
     let call = format!("{tool}.{action}");
-    let about = TermsAbout { risk: change.risk, target: &target.id, labels: &labels, tool: &call };
+    let (risk, risk_because) = approval::risk_of(change.risk, (spec, &target.id, &args), &turn.env);
+    let about = TermsAbout { risk, target: &target.id, labels: &labels, tool: &call };
     let terms = turn.env.rights.terms(&about);
     let lifetime_ms = terms.expires_ms.into_iter().chain([turn.env.limits.plan_ms_max]).min();
     let lifetime = i64::try_from(lifetime_ms.unwrap_or_default()).unwrap_or(i64::MAX);
@@ -347,7 +348,8 @@ fn plan(
         args,
         title,
         because: crate::text::cut(&turn.env.mask.apply(&draft.proposal.because), BECAUSE_CHARS_MAX),
-        risk: change.risk,
+        risk,
+        risk_because: risk_because.map(str::to_owned),
         tainted: draft.by.is_model(),
         before,
         expect,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Code, Recovery};
 use crate::resource::ResourceId;
-use crate::signal::Mono;
+use crate::signal::{Mono, Now};
 use crate::tool::ToolKind;
 
 /// How many refusals are remembered as waiting for a recovery; the oldest make room.
@@ -147,6 +147,8 @@ pub struct OpenWrite {
 /// A refusal that the proposer can recover from by itself (FSM-25).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingRecovery {
+    /// Its id: in the log, in the audit and in `why`.
+    pub id: String,
     /// Why it was refused.
     pub code: Code,
     /// Which tool.
@@ -163,6 +165,8 @@ pub struct Fsm {
     state: State,
     open_write: Option<OpenWrite>,
     recoveries: Vec<PendingRecovery>,
+    /// How many recoveries were tracked: no two of a thread have one id.
+    tracked: u32,
 }
 
 impl Fsm {
@@ -258,19 +262,24 @@ impl Fsm {
         self.state = next(self.state, Event::ResetKeepProgress);
     }
 
-    /// Remembers a refusal that the proposer can recover from by itself. Others are not tracked.
-    pub fn track_recovery(&mut self, code: Code, tool: &str, now: Mono) {
-        if code.recovery() != Recovery::Automatic {
-            return;
+    /// Remembers a refusal that the proposer can recover from by itself, and returns the id of its recovery: the same one for as
+    /// long as it is refused for the same reason. Others are not tracked, and neither is a missing approval, which people give.
+    pub fn track_recovery(&mut self, code: Code, tool: &str, now: Now) -> Option<String> {
+        if code.recovery() != Recovery::Automatic || code == Code::ApprovalRequired {
+            return None;
         }
         if let Some(pending) = self.recoveries.iter_mut().find(|p| p.code == code && p.tool == tool) {
             pending.attempts = pending.attempts.saturating_add(1);
-            return;
+            return Some(pending.id.clone());
         }
         if self.recoveries.len() == RECOVERIES_MAX {
             self.recoveries.remove(0);
         }
-        self.recoveries.push(PendingRecovery { code, tool: tool.to_owned(), since: now, attempts: 1 });
+        self.tracked = self.tracked.wrapping_add(1);
+        let id = format!("{:08x}", (now.seed.wrapping_add(u128::from(self.tracked))) & u128::from(u32::MAX));
+        let pending = PendingRecovery { id: id.clone(), code, tool: tool.to_owned(), since: now.mono, attempts: 1 };
+        self.recoveries.push(pending);
+        Some(id)
     }
 
     /// A call of this tool succeeded: takes out and returns what it recovers from (FSM-26).

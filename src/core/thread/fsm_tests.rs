@@ -1,6 +1,9 @@
 //! Tests of the workflow: the whole table in one snapshot, and the sequences that other systems got wrong.
 
+use std::collections::BTreeSet;
+
 use super::*;
+use crate::signal::Wall;
 
 fn id(text: &str) -> ResourceId {
     text.parse().expect("a canonical id")
@@ -173,15 +176,23 @@ fn a_write_that_did_not_happen_needs_no_verification() {
 #[test]
 fn refusals_never_wear_the_gate_down() {
     let mut fsm = verifying();
+    let at = |ms: u64| Now { wall: Wall(0), mono: Mono(ms), seed: u128::from(ms) };
+    let mut ids = BTreeSet::new();
     for attempt in 0..100 {
         assert!(!fsm.can_execute(ToolKind::Write), "attempt {attempt}");
-        fsm.track_recovery(Code::FsmBlocked, "host_service_control", Mono(attempt));
+        ids.insert(fsm.track_recovery(Code::FsmBlocked, "host_service_control", at(attempt)));
     }
     assert_eq!(fsm.state(), State::Verifying);
     let recovered = fsm.check_recovery("host_service_control");
     assert_eq!(recovered.len(), 1);
     assert_eq!(recovered.first().map(|r| (r.attempts, r.since)), Some((100, Mono(0))));
+    assert_eq!(ids, [recovered.first().map(|r| r.id.clone())].into(), "one recovery has one id");
+    assert!(
+        !ids.contains(&fsm.track_recovery(Code::FsmBlocked, "host_service_control", at(0))),
+        "and the next another"
+    );
+    assert_eq!(fsm.check_recovery("host_service_control").len(), 1);
     assert!(fsm.check_recovery("host_service_control").is_empty(), "a recovery is counted once");
-    fsm.track_recovery(Code::Forbidden, "host_service_control", Mono(0));
+    assert_eq!(fsm.track_recovery(Code::Forbidden, "host_service_control", at(0)), None);
     assert!(fsm.check_recovery("host_service_control").is_empty(), "what nobody can mend is not tracked");
 }

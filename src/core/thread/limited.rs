@@ -5,7 +5,7 @@ use crate::effect::Ending;
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
 use crate::port::{Claim, Mark};
-use crate::rate::Allowance;
+use crate::rate::{Allowance, Scope};
 
 use super::request::Request;
 use super::say;
@@ -14,7 +14,8 @@ use super::state::{AuditAbout, Turn};
 /// Says which limit it was, once: what else comes over it is not even stored.
 pub(super) fn refuse(turn: &mut Turn<'_>, mut request: Request, over: &Allowance) {
     let message = say::limits::too_much(over);
-    let refusal = Refusal { gate: "rate", code: Code::RateLimited, message, details: Details::default() };
+    let code = if over.scope == Scope::Message { Code::InvalidInput } else { Code::RateLimited };
+    let refusal = Refusal { gate: "rate", code, message, details: Details::default() };
     turn.count("gate_block_total", &[("gate", "rate"), ("code", refusal.code.as_str()), ("tool", "message")]);
     let about =
         AuditAbout { call: "message", detail: &refusal.message, refusal: Some(&refusal), ..AuditAbout::default() };

@@ -323,7 +323,8 @@ fn refuse(turn: &mut Turn<'_>, mut request: Request, refusal: &Refusal, account:
     turn.count("gate_block_total", &[("gate", refusal.gate), ("code", refusal.code.as_str()), ("tool", "link")]);
     let target = account.map(say::link::shown);
     let detail = &refusal.message;
-    let about = AuditAbout { call: "link", target: target.as_deref(), detail, refusal: Some(refusal), plan: None };
+    let about =
+        AuditAbout { call: "link", target: target.as_deref(), detail, refusal: Some(refusal), ..AuditAbout::default() };
     turn.audit("refused", &request.signal, about);
     let blocks = say::refused(refusal, turn.env.mask);
     turn.say(&mut request, Mark::Refused, Claim::Nothing, blocks);

@@ -68,13 +68,13 @@ pub(super) fn go_through(turn: &mut Turn<'_>, request: Request) {
     }
 }
 
-/// A request that was interrupted twice ends in one notice, so that a question which kills the process cannot do so
-/// forever.
+/// A request that is set aside ends in one notice, so that a message which ends the process cannot do so forever. Nothing
+/// that a person typed or is called is looked at: it may be what did it.
 pub(crate) fn interrupted(turn: &mut Turn<'_>, signal: Signal) {
     turn.state.turn = turn.state.turn.saturating_add(1);
     let mut request = Request::new(signal, turn.state.turn);
     if !carry::was_carried_by(turn, &mut request) {
-        let blocks = say::was_interrupted(&request.signal.payload.words(), turn.env.mask);
+        let blocks = say::set_aside(turn, &request.signal);
         turn.say(&mut request, Mark::Failed, Claim::Nothing, blocks);
     }
     turn.finish(request, Ending::Interrupted);

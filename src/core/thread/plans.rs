@@ -150,6 +150,7 @@ impl Turn<'_> {
             detail: &refusal.message,
             refusal: Some(refusal),
             plan,
+            ..AuditAbout::default()
         };
         self.audit("refused", &request.signal, about);
     }
@@ -163,7 +164,7 @@ impl Turn<'_> {
         let refusal =
             Refusal { gate, code: failure.code, message: failure.message.clone(), details: failure.details.clone() };
         let (detail, target) = (&failure.message, None);
-        let about = AuditAbout { call: &tool, target, detail, refusal: Some(&refusal), plan: None };
+        let about = AuditAbout { call: &tool, target, detail, refusal: Some(&refusal), ..AuditAbout::default() };
         self.audit("refused", &request.signal, about);
         if let Some(judged) = request.judged.last_mut() {
             judged.refusal = Some(refusal);

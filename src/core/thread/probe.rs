@@ -25,6 +25,13 @@ pub(crate) fn judge_for_test(
     proposal: &Proposal,
 ) -> Result<Option<ToolCall>, Box<Refusal>> {
     request.budget.begin_turn();
+    // It is offered everything, and may read whatever it names: what a model may reach is looked at by tests of its own.
+    let tools =
+        turn.env.registry.tools().flat_map(|tool| tool.actions.keys().map(|action| format!("{}.{action}", tool.name)));
+    request.offered = tools.collect();
+    for words in proposal.args.values().filter_map(serde_json::Value::as_str).chain(proposal.target.as_deref()) {
+        turn.state.named.note(words);
+    }
     match propose(turn, request, proposal, Origin::Model) {
         Proposed::Refused(refusal) => Err(refusal),
         Proposed::Known(_) => Ok(None),

@@ -56,6 +56,8 @@ pub(crate) struct Request {
     pub said: Option<Vec<String>>,
     /// Who thinks about it: a model from its first question on. What fails then is told to people, and explained by nobody.
     pub thought_by: Origin,
+    /// What a model was offered when it was asked last, as `tool.action`: it calls nothing else.
+    pub offered: Vec<String>,
     /// Every judgement, for `why`.
     pub judged: Vec<Judged>,
     /// What drives it. None where the answer needs no tool.
@@ -90,6 +92,7 @@ impl Request {
             told: Vec::new(),
             said: None,
             thought_by: Origin::Rule,
+            offered: Vec::new(),
             judged: Vec::new(),
             driver: None,
             carrying: None,

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::answer;
+use crate::command;
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details, Envelope, Failure, Recovery};
 use crate::gate::{Refusal, ToolCall, judge_call};
@@ -36,8 +37,11 @@ pub(crate) enum Proposed {
 /// Judges one proposal, by whomever it was thought of, and, where it is cleared, makes the call. The only place where a call leaves a thread.
 pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Proposal, by: Origin) -> Proposed {
     let id = request.call_id();
-    let (judged, cleared) = judge_call((proposal, by), id, &turn.ctx(request));
+    let (mut judged, cleared) = judge_call((proposal, by), id, &turn.ctx(request));
     request.budget.note(Budget::key(proposal));
+    if let Some(refusal) = &mut judged.refusal {
+        track(turn, proposal, refusal);
+    }
     let (what, target, refusal) = (judged.what.clone(), judged.target.clone(), judged.refusal.clone());
     let because = judged.because.clone();
     request.judged.push(judged);
@@ -61,12 +65,13 @@ pub(crate) fn propose(turn: &mut Turn<'_>, request: &mut Request, proposal: &Pro
         return Proposed::Known(Box::new(known));
     }
     if call.get().kind == ToolKind::Write && !carry::start(turn, request, call.get()) {
-        let refusal = Refusal {
+        let mut refusal = Refusal {
             gate: "workflow",
             code: Code::FsmBlocked,
             message: format!("`{what}` cannot be begun now"),
             details: Details::default(),
         };
+        track(turn, proposal, &mut refusal);
         record_refusal(turn, request, proposal, (&what, target.as_deref(), &refusal));
         return Proposed::Refused(Box::new(refusal));
     }
@@ -124,6 +129,9 @@ pub(crate) fn on_answer(turn: &mut Turn<'_>, call: &CallId, envelope: &Envelope)
     };
     let ok = if envelope.ok { "true" } else { "false" };
     turn.count("tool_calls_total", &[("tool", &call.tool), ("action", &call.action), ("ok", ok)]);
+    if let Some(failure) = &envelope.error {
+        turn.count("tool_errors_total", &[("tool", &call.tool), ("code", failure.code.as_str())]);
+    }
     let envelope = &of_its_kind(turn, &call, envelope);
     register(turn, &call, envelope);
     let seen = as_seen(turn, &request, &call, envelope);
@@ -255,6 +263,11 @@ pub(super) fn on_success(
     turn.state.fsm.on_tool_success(call.kind, looked_at);
     for recovered in turn.state.fsm.check_recovery(&call.tool) {
         turn.count("auto_recovery_success_total", &[("error_code", recovered.code.as_str()), ("tool", &call.tool)]);
+        let (name, target) = (call.name(), call.target.as_ref().map(ResourceId::as_str));
+        let detail = format!("from {}, refused {} times", recovered.code, recovered.attempts);
+        let recovery = Some(recovered.id.as_str());
+        let about = AuditAbout { call: &name, target, detail: &detail, recovery, ..AuditAbout::default() };
+        turn.audit("recovered", &request.signal, about);
     }
     if let Some(target) = &call.target {
         turn.state.resolved.touch(target, turn.now.mono);
@@ -393,6 +406,12 @@ fn asked_for(call: &ToolCall) -> Option<String> {
     (call.kind == ToolKind::Resolve).then(|| format!("{}:{query}", call.name()))
 }
 
+/// Begins a recovery, where the proposer can recover from a refusal by itself (FSM-25).
+fn track(turn: &mut Turn<'_>, proposal: &Proposal, refusal: &mut Refusal) {
+    let known = turn.env.registry.tool(&proposal.tool).map_or("unknown", |tool| tool.name.as_str());
+    refusal.details.recovery_id = turn.state.fsm.track_recovery(refusal.code, known, turn.now);
+}
+
 fn record_refusal(
     turn: &mut Turn<'_>,
     request: &Request,
@@ -426,6 +445,10 @@ fn record_refusal(
             let labels = [("tool", known), ("target_kind", target_kind), ("child_kind", child)];
             turn.count("routing_mismatch_block_total", &labels);
         }
+        Code::ReadOnlyViolation => {
+            let category = refusal.details.category.map_or("none", command::Category::name);
+            turn.count("read_only_violation_total", &[("tool", known), ("category", category)]);
+        }
         Code::ApprovalRequired
         | Code::NotFound
         | Code::ActionNotAllowed
@@ -433,7 +456,6 @@ fn record_refusal(
         | Code::InvalidInput
         | Code::ExecutionFailed
         | Code::LoopDetected
-        | Code::ReadOnlyViolation
         | Code::RateLimited
         | Code::Forbidden
         | Code::BudgetExceeded
@@ -443,10 +465,8 @@ fn record_refusal(
     if refusal.code.recovery() == Recovery::Automatic {
         turn.count("auto_recovery_attempt_total", &[("error_code", code), ("tool", known)]);
     }
-    turn.state.fsm.track_recovery(refusal.code, known, turn.now.mono);
-    turn.audit(
-        "refused",
-        &request.signal,
-        AuditAbout { call: what, target, detail: &refusal.message, refusal: Some(refusal), plan: None },
-    );
+    let recovery = refusal.details.recovery_id.as_deref();
+    let about =
+        AuditAbout { call: what, target, detail: &refusal.message, recovery, refusal: Some(refusal), plan: None };
+    turn.audit("refused", &request.signal, about);
 }

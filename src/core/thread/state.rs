@@ -4,8 +4,8 @@ use crate::approval::{Desk, Due, Filed, PlanId};
 use crate::effect::{Audit, Count, Effect, Ending};
 use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
-use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing, Visibility};
-use crate::signal::{Now, QuestionId, Signal, SignalId};
+use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing, Right, Visibility};
+use crate::signal::{ActorKind, Now, QuestionId, Signal, SignalId};
 use crate::usage::{Origin, Spent};
 
 use super::link::WrongCodes;
@@ -13,7 +13,7 @@ use super::outputs::Outputs;
 use super::procedure::Procedure;
 use super::request::Request;
 use super::talk::{self, Talk};
-use super::{Entities, Fsm, Knowledge, ResolvedContext};
+use super::{Entities, Fsm, Knowledge, Named, ResolvedContext};
 
 /// What picking a choice does.
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ pub struct ThreadState {
     pub(crate) knowledge: Knowledge,
     pub(crate) entities: Entities,
     pub(crate) talk: Talk,
+    /// The paths that people have named here.
+    pub(crate) named: Named,
     /// The domain that was last talked about (CAS-03).
     pub(crate) sticky: Option<String>,
     /// How many requests there were.
@@ -119,6 +121,7 @@ impl ThreadState {
         self.outputs = Outputs::default();
         self.last_judged = Vec::new();
         self.talk = Talk::default();
+        self.named = Named::default();
         self.question = None;
         self.sticky = None;
         kept
@@ -159,6 +162,7 @@ impl<'a> Turn<'a> {
             target: about.target.map(|target| self.env.mask.apply(target).into_owned()),
             plan: about.plan.map(|filed| (filed.id().clone(), filed.frozen.digest().clone())),
             detail: self.env.mask.apply(about.detail).into_owned(),
+            recovery: about.recovery.map(str::to_owned),
         }));
     }
 
@@ -242,20 +246,29 @@ impl<'a> Turn<'a> {
         (mark, claim, mut blocks): (Mark, Claim, Vec<Block>),
         choices: Vec<(Choice, Resume)>,
     ) {
-        let id = QuestionId::new(format!("{:032x}", self.now.seed ^ u128::from(request.turn)));
-        let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
-        let to = self.env.rights.person(&request.signal.thread.platform, &request.signal.actor);
-        if !shown.is_empty() {
-            blocks.push(Block::Choices { question: id.clone(), choices: shown });
-            self.state.question = Some(Question { id, to, choices: resumes });
-        }
+        blocks.extend(self.choices(&request, choices));
         self.say(&mut request, mark, claim, blocks);
         self.finish(request, Ending::Answered);
     }
 
-    /// Ends the request. What it did stays for `why`.
+    /// Makes the choices, where there are any, what the asker may pick from next. They replace those of an earlier message.
+    pub(super) fn choices(&mut self, request: &Request, choices: Vec<(Choice, Resume)>) -> Option<Block> {
+        let id = QuestionId::new(format!("{:032x}", self.now.seed ^ u128::from(request.turn)));
+        let (shown, resumes): (Vec<_>, Vec<_>) = choices.into_iter().map(|(c, r)| (c.clone(), (c.label, r))).unzip();
+        let to = self.env.rights.person(&request.signal.thread.platform, &request.signal.actor);
+        if shown.is_empty() {
+            return None;
+        }
+        self.state.question = Some(Question { id: id.clone(), to, choices: resumes });
+        Some(Block::Choices { question: id, choices: shown })
+    }
+
+    /// Ends the request. What it did stays for `why`; the words of one that is set aside are not looked at.
     pub(crate) fn finish(&mut self, mut request: Request, ending: Ending) {
-        talk::keep(self, &request);
+        if ending != Ending::Interrupted {
+            talk::keep(self, &request);
+            self.note_paths(&request);
+        }
         self.give_up_what_waits(&mut request);
         let Request { again, next_call, next_post, .. } = request;
         self.state.ended = Some(Ended { signal: request.signal.id.clone(), again, next_call, next_post });
@@ -266,6 +279,14 @@ impl<'a> Turn<'a> {
             self.state.outputs = request.outputs;
         }
         self.effects.push(Effect::Finish { signal: request.signal.id, ending });
+    }
+
+    /// Notes the paths in what a person wrote who may talk here. What a machine wrote names nothing.
+    fn note_paths(&mut self, request: &Request) {
+        let is_person = request.signal.actor.kind == ActorKind::Human;
+        if is_person && self.env.rights.may(&request.signal.asker(), &Right::Talk) {
+            self.state.named.note(&request.signal.payload.words());
+        }
     }
 
     /// What was begun for a request and has not answered is wanted no more. A question to a model was used all the same, as
@@ -296,6 +317,8 @@ impl<'a> Turn<'a> {
             effects: &self.effects,
             desk: &self.state.desk,
             carrying: request.carrying.as_ref(),
+            offered: &request.offered,
+            named: &self.state.named,
         }
     }
 
@@ -325,6 +348,7 @@ pub(crate) struct AuditAbout<'a> {
     pub call: &'a str,
     pub target: Option<&'a str>,
     pub detail: &'a str,
+    pub recovery: Option<&'a str>,
     pub refusal: Option<&'a Refusal>,
     pub plan: Option<&'a Filed>,
 }

@@ -32,6 +32,9 @@ pub enum ArgKind {
     Destination,
     /// A command line. The gate `intent` looks at it.
     Command,
+    /// A credential by its name, `secret:NAME`; the tool client puts the value in its place when it sends the call. The gate
+    /// `vault` looks at it.
+    Credential,
     /// The content of a file: lines, tabs allowed, taken as it was typed; `max` is bytes.
     Content,
 }
@@ -140,6 +143,7 @@ impl ArgSpec {
             ArgKind::Text | ArgKind::Destination | ArgKind::Command => {
                 text(value).filter(|t| self.fits(t)).map(Value::from)
             }
+            ArgKind::Credential => text(value).filter(|t| credential_in(t).is_some()).map(Value::from),
             // Untrimmed: white space is content.
             ArgKind::Content => value.as_str().filter(|t| self.is_content(t)).map(Value::from),
         };
@@ -176,6 +180,7 @@ impl ArgSpec {
             ArgKind::Boolean => "yes or no".to_owned(),
             ArgKind::Choice => format!("one of {}", self.choices.join(", ")),
             ArgKind::Path => "an absolute path without `..`".to_owned(),
+            ArgKind::Credential => "`secret:NAME`".to_owned(),
             ArgKind::Content => {
                 format!("text of at most {} bytes, without control characters but tabs and line ends", self.bytes_max())
             }
@@ -185,6 +190,13 @@ impl ArgSpec {
             }
         }
     }
+}
+
+/// Returns the name in `secret:NAME`.
+pub fn credential_in(value: &str) -> Option<&str> {
+    let name = value.strip_prefix("secret:")?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
 }
 
 /// A TOML scalar as JSON. Declarations hold no other values; dates and tables never pass `Registry::load`.

@@ -6,7 +6,7 @@ mod args;
 mod declare;
 mod registry;
 
-pub use args::{ArgError, ArgKind, ArgSpec, cast};
+pub use args::{ArgError, ArgKind, ArgSpec, cast, credential_in};
 pub(crate) use declare::toml_problem;
 pub use declare::{ActionSpec, ChangeSpec, Column, FactSpec, Field, Show, Table, ToolFile, ToolSpec, Unit};
 pub use registry::{Registry, RegistryError, ToolKind};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ActionSpec, ToolFile, ToolSpec};
+use super::args::credential_in;
+use super::{ActionSpec, ArgKind, ArgSpec, ToolFile, ToolSpec};
 
 /// The longest time limit a declaration may give, in milliseconds: `wait` takes up to 60 s, and a little to answer.
 const LIMIT_MS_MAX: u64 = 65_000;
@@ -221,6 +222,15 @@ impl Registry {
 }
 
 fn args_problem(spec: &ActionSpec) -> Option<String> {
+    let is_declared = |arg: &ArgSpec| {
+        let named = arg.default.as_ref().and_then(toml::Value::as_str).and_then(credential_in);
+        arg.kind != ArgKind::Credential || named.is_some_and(|name| spec.credentials.iter().any(|known| known == name))
+    };
+    if let Some((name, _)) = spec.args.iter().find(|(_, arg)| !is_declared(arg)) {
+        return Some(format!(
+            "`args.{name}` is a credential; give it `default = \"secret:NAME\"`, and NAME in `credentials`"
+        ));
+    }
     spec.args.iter().find_map(|(name, arg)| {
         let default = super::args::plain(arg.default.as_ref()?);
         arg.cast(name, &default).err().map(|error| format!("the default of {error}"))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::approval::PlanId;
-use countersign_core::port::{Adapter, Delivery, Editor, Parcel};
+use countersign_core::port::{Adapter, Delivery, DeliveryNotes, Editor, Parcel};
 use countersign_core::signal::{EventId, Mono, ThreadKey};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -199,7 +199,7 @@ impl Engine {
             if let Err(at) = self.outbox.take_spare(thread, &pace, now) {
                 return (Shown::NotYet, Looked::Again(at.since(now)));
             }
-            let parcel = Parcel { id: &post.id, message: &message, repeat: false, anchor: None };
+            let parcel = Parcel { id: &post.id, message: &message, notes: DeliveryNotes::default(), anchor: None };
             match self.edited((adapter, editor), thread, &post.parts, parcel).await {
                 Delivery::Sent(_) => shown = Shown::There,
                 Delivery::RetryAfter(ms) => return (Shown::NotYet, Looked::Again(ms)),

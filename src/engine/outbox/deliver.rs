@@ -1,13 +1,13 @@
 //! Sends what is queued: each message is claimed, cleared once more, handed to its platform, and what became of it recorded
 //! before the next one of its thread leaves.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::approval::PlanId;
 use countersign_core::gate::Cleared;
-use countersign_core::port::{Adapter, Delivery, Outgoing, Pace, Parcel};
+use countersign_core::port::{Adapter, Delivery, DeliveryNotes, Outgoing, Pace, Parcel};
 use countersign_core::signal::{Mono, Payload, ThreadKey, Wall};
 use futures::FutureExt;
 use tokio::task::JoinSet;
@@ -18,15 +18,17 @@ use crate::clock::wall_now;
 use crate::engine::Engine;
 use crate::engine::pause::Pause;
 use crate::engine::plans::our_signal;
-use crate::engine::worker::Job;
+use crate::engine::worker::{Attempt, Job};
 use crate::store::{Settled, StoreError, StoredPost};
 use crate::telemetry;
 
 /// How long to wait before a message is tried again, where the platform does not say: doubling up to the second.
 const AGAIN_FIRST_MS: u64 = 500;
 const AGAIN_LAST_MS: u64 = 60_000;
-/// How often a message is tried again of which it is not known whether it came through: each may be one copy more.
-const IN_DOUBT_MAX: u32 = 5;
+/// The longest wait where it is not known whether a message came through: each attempt may be one copy more.
+const IN_DOUBT_LAST_MS: u64 = 600_000;
+/// From when on a message says how long ago it was written.
+const LATE_MS: u64 = 300_000;
 /// How long to wait where a message could not be claimed.
 const TROUBLE_MS: u64 = 1_000;
 /// How often a bot that stops looks whether its requests have ended.
@@ -34,7 +36,16 @@ const STOPPING: Duration = Duration::from_millis(50);
 
 /// How long until what was tried so often is tried again.
 pub(super) fn backoff_ms(attempts: u32) -> u64 {
-    AGAIN_FIRST_MS.saturating_mul(1 << attempts.min(10)).min(AGAIN_LAST_MS)
+    pause_ms(attempts, AGAIN_LAST_MS)
+}
+
+fn pause_ms(attempts: u32, last: u64) -> u64 {
+    AGAIN_FIRST_MS.saturating_mul(1 << attempts.min(20)).min(last)
+}
+
+/// Returns the age of a message in milliseconds.
+fn age_ms(post: &Post) -> u64 {
+    u64::try_from(wall_now().0.saturating_sub(post.since.0)).unwrap_or_default()
 }
 
 impl Engine {
@@ -100,7 +111,7 @@ impl Engine {
             }
         }
         let (settled, wait_ms) = match self.deliver(&sending.post).await {
-            Ok(delivery) => settled(delivery, &sending.post),
+            Ok(delivery) => self.settled(delivery, &sending.post).await,
             Err(error) => (Settled::Failed { error }, 0),
         };
         // Its pause begins with its room's: what is recorded first must not let something less urgent overtake it.
@@ -110,9 +121,9 @@ impl Engine {
             return;
         }
         sending.post.attempts = sending.post.attempts.saturating_add(1);
+        sending.post.tries = sending.post.tries.saturating_add(1);
         if let Settled::Again { repeat, .. } = settled {
             sending.post.repeat |= repeat;
-            sending.post.in_doubt = sending.post.in_doubt.saturating_add(u32::from(repeat));
             return self.outbox.again(sending, Mono(ended.0.saturating_add(wait_ms)), self.clock.mono());
         }
         if let Some(plan) = &sending.post.plan {
@@ -125,16 +136,59 @@ impl Engine {
     async fn deliver(&self, post: &Post) -> Result<Delivery, String> {
         let adapter = self.adapters.get(&post.to.platform).ok_or("its platform is not part of this run")?;
         let message = self.cleared_again(&post.body)?;
-        let parcel = Parcel { id: &post.id, message: &message, repeat: post.repeat, anchor: post.anchor.as_ref() };
+        let age = age_ms(post);
+        let late_minutes = (age >= LATE_MS).then_some(age / 60_000);
+        let notes = DeliveryNotes { repeat: post.repeat, late_minutes, lost: self.outbox.lost_in(&post.to) };
+        let parcel = Parcel { id: &post.id, message: &message, notes, anchor: post.anchor.as_ref() };
         Ok(self.handed_over(adapter.as_ref(), &post.to, adapter.deliver(parcel)).await)
     }
 
-    /// A stored message, cleared again; a sentence where it does not get through.
+    /// A stored message, cleared again; a sentence where it does not get through, or breaks a gate: what waits behind it
+    /// must not wait for ever.
     pub(super) fn cleared_again(&self, body: &str) -> Result<Cleared<Outgoing>, String> {
         let message: Outgoing = serde_json::from_str(body).map_err(|error| format!("not a message: {error}"))?;
-        self.world.reissue(message).map_err(|refusal| {
+        let cleared = catch_unwind(AssertUnwindSafe(|| self.world.reissue(message)));
+        cleared.map_err(|_| "a gate panicked; the log says where".to_owned())?.map_err(|refusal| {
             format!("refused by the gate {} with {}: {}", refusal.gate, refusal.code, refusal.message)
         })
+    }
+
+    /// Returns the record of a delivery, and the pause in milliseconds before a retry. Reads the store unless the message is
+    /// out.
+    async fn settled(&self, delivery: Delivery, post: &Post) -> (Settled, u64) {
+        let (wait_ms, repeat, error) = match delivery {
+            Delivery::Sent(parts) => {
+                self.outbox.lost_by_thread().remove(&post.to);
+                return (Settled::Sent { platform_ids: parts.iter().map(ToString::to_string).collect() }, 0);
+            }
+            Delivery::Permanent(error) | Delivery::Unauthorized(error) => return (Settled::Failed { error }, 0),
+            Delivery::RetryAfter(ms) => (ms, false, "the platform asks to wait".to_owned()),
+            Delivery::Retryable(error) => (backoff_ms(post.tries), false, error),
+            Delivery::Ambiguous(error) => (pause_ms(post.tries, IN_DOUBT_LAST_MS), true, error),
+        };
+        match self.given_up(post).await {
+            Some(why) => (Settled::Failed { error: format!("{why}: {error}") }, 0),
+            None => {
+                let not_before = Wall(wall_now().0.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX)));
+                (Settled::Again { not_before, repeat, error }, wait_ms)
+            }
+        }
+    }
+
+    /// Returns why a message is not retried: its plan has ended, or it is too old. Retries while the store does not answer.
+    async fn given_up(&self, post: &Post) -> Option<&'static str> {
+        match &post.plan {
+            Some(plan) => {
+                let filed = self.store.plan(plan).await.ok()?;
+                let is_open = filed.is_some_and(|filed| filed.standing.state.is_open());
+                (!is_open).then_some("given up, because its plan has ended")
+            }
+            None if age_ms(post) < u64::try_from(self.delivery.as_millis()).unwrap_or(u64::MAX) => None,
+            None => {
+                *self.outbox.lost_by_thread().entry(post.to.clone()).or_default() += 1;
+                Some("given up, because it was written too long ago (`limits.delivery_hours`)")
+            }
+        }
     }
 
     /// Hands something to a platform, and takes note of how fast that may be talked to. An adapter that panics may have got
@@ -198,7 +252,12 @@ impl Engine {
         let signal = our_signal(thread, Payload::Unreachable { plan });
         self.store.accept(&signal).await?;
         self.on_accepted(thread);
-        if handle.queue.send(Job { signal, recovered: false }).await.is_err() {
+        if handle
+            .queue
+            .send(Job { signal: Box::new(signal), attempt: Attempt::First { is_begun: false } })
+            .await
+            .is_err()
+        {
             tracing::info!("the bot stops; a lost card is told to its thread at the next start");
         }
         Ok(())
@@ -224,60 +283,4 @@ fn count(post: &Post, settled: &Settled) {
     };
     let labels = [("platform", post.to.platform.to_string()), ("outcome", outcome.to_owned())];
     telemetry::count("deliveries_total", &labels);
-}
-
-/// What is recorded of a delivery, and how many milliseconds to wait where it is tried again.
-fn settled(delivery: Delivery, post: &Post) -> (Settled, u64) {
-    let again = |ms: u64, repeat: bool, error: String| {
-        let not_before = Wall(wall_now().0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
-        (Settled::Again { not_before, repeat, error }, ms)
-    };
-    match delivery {
-        Delivery::Sent(parts) => (Settled::Sent { platform_ids: parts.iter().map(ToString::to_string).collect() }, 0),
-        Delivery::RetryAfter(ms) => again(ms, false, "the platform asks to wait".to_owned()),
-        Delivery::Retryable(error) => again(backoff_ms(post.attempts), false, error),
-        // Everybody has it by now, or nobody ever will.
-        Delivery::Ambiguous(error) if post.in_doubt >= IN_DOUBT_MAX => {
-            (Settled::Failed { error: format!("given up, with as many copies out as attempts, or none: {error}") }, 0)
-        }
-        Delivery::Ambiguous(error) => again(backoff_ms(post.attempts), true, error),
-        Delivery::Permanent(error) | Delivery::Unauthorized(error) => (Settled::Failed { error }, 0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use countersign_core::port::Lane;
-    use countersign_core::signal::SignalId;
-    use countersign_core::testkit::thread_key;
-
-    use super::*;
-
-    #[test]
-    fn what_may_have_come_through_so_often_is_not_said_again_and_what_cannot_have_is() {
-        let (lost, down) = (Delivery::Ambiguous("lost".to_owned()), Delivery::Retryable("down".to_owned()));
-        let after = |delivery: &Delivery, in_doubt| {
-            let (id, signal, to) = ("p".to_owned(), SignalId::new("s"), thread_key("main"));
-            let body = String::new();
-            let post = Post {
-                id,
-                signal,
-                anchor: None,
-                to,
-                lane: Lane::Answer,
-                body,
-                plan: None,
-                attempts: 9,
-                repeat: true,
-                in_doubt,
-            };
-            settled(delivery.clone(), &post).0
-        };
-        for in_doubt in 0..5 {
-            assert!(matches!(after(&lost, in_doubt), Settled::Again { repeat: true, .. }), "{in_doubt}");
-        }
-        assert!(matches!(after(&lost, 5), Settled::Failed { .. }));
-        assert!(matches!(after(&down, 5), Settled::Again { repeat: false, .. }));
-        assert!(matches!(after(&Delivery::RetryAfter(1), 5), Settled::Again { repeat: false, .. }));
-    }
 }

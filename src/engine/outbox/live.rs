@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::gate::Cleared;
-use countersign_core::port::{Adapter, Block, Delivery, Editor, Outgoing, Parcel};
+use countersign_core::port::{Adapter, Block, Delivery, DeliveryNotes, Editor, Outgoing, Parcel};
 use countersign_core::signal::{EventId, Ground, Mono, Signal, SignalId};
 use tokio::sync::watch;
 
@@ -129,7 +129,8 @@ impl Engine {
             skipped(1);
             return now;
         };
-        let parcel = Parcel { id: &shown.id, message: &message, repeat: false, anchor: Some(&signal.event) };
+        let parcel =
+            Parcel { id: &shown.id, message: &message, notes: DeliveryNotes::default(), anchor: Some(&signal.event) };
         let is_first = shown.parts.is_empty();
         let delivery = if is_first {
             self.handed_over(adapter, &signal.thread, adapter.deliver(parcel)).await

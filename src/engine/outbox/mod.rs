@@ -19,6 +19,7 @@ use countersign_core::port::Pace;
 use countersign_core::signal::{Mono, OURSELVES, Platform, Signal, SignalId, ThreadKey};
 use tokio::sync::{Notify, watch};
 
+use crate::clock::wall_now;
 use crate::store::{NewPost, StoredPost};
 
 use cards::Keeper;
@@ -42,6 +43,8 @@ pub(super) struct Outbox {
     landed: watch::Sender<()>,
     /// Where it was waited for in vain, and until when nobody waits there again.
     in_vain: Mutex<BTreeMap<(Platform, Room), u64>>,
+    /// By thread, the number of answers given up since the last delivered message.
+    lost: Mutex<BTreeMap<ThreadKey, u64>>,
     cards: Keeper,
     shows: Shows,
 }
@@ -144,6 +147,21 @@ impl Outbox {
         desks.owed.one_less(&post.signal)
     }
 
+    /// Retries now, in order, whatever a platform did not take. Called when the platform is heard again.
+    pub(super) fn hurry(&self, platform: &Platform, now: Mono) {
+        self.lock().of(platform).queue.hurry(now.0);
+        self.woken.notify_one();
+    }
+
+    /// Returns the number of answers given up in this thread since the last delivered message.
+    fn lost_in(&self, thread: &ThreadKey) -> u64 {
+        self.lost_by_thread().get(thread).copied().unwrap_or_default()
+    }
+
+    fn lost_by_thread(&self) -> MutexGuard<'_, BTreeMap<ThreadKey, u64>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The platform took something.
     fn was_taken(&self, thread: &ThreadKey) {
         self.lock().of(&thread.platform).paces.was_taken();
@@ -195,15 +213,27 @@ impl Post {
     pub(super) fn new(post: NewPost, signal: &Signal) -> Self {
         let NewPost { id, to, lane, body, plan, .. } = post;
         let anchor = (!signal.actor.is_ourselves()).then(|| signal.event.clone());
-        Self { id, signal: signal.id.clone(), anchor, to, lane, body, plan, attempts: 0, repeat: false, in_doubt: 0 }
+        Self {
+            id,
+            signal: signal.id.clone(),
+            anchor,
+            to,
+            lane,
+            body,
+            plan,
+            attempts: 0,
+            tries: 0,
+            repeat: false,
+            since: wall_now(),
+        }
     }
 }
 
 impl From<StoredPost> for Post {
     fn from(stored: StoredPost) -> Self {
-        let StoredPost { id, signal, to, lane, body, attempts, repeat, plan, event, .. } = stored;
+        let StoredPost { id, signal, to, lane, body, attempts, repeat, plan, event, created_at: since, .. } = stored;
         // What the engine says of its own accord answers nothing that anybody could see.
         let ours = event.as_str().strip_prefix(OURSELVES).is_some_and(|rest| rest.starts_with('/'));
-        Self { id, signal, anchor: (!ours).then_some(event), to, lane, body, plan, attempts, repeat, in_doubt: 0 }
+        Self { id, signal, anchor: (!ours).then_some(event), to, lane, body, plan, attempts, tries: 0, repeat, since }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use countersign_core::approval::PlanId;
 use countersign_core::port::{Lane, Pace};
-use countersign_core::signal::{EventId, SignalId, ThreadKey};
+use countersign_core::signal::{EventId, SignalId, ThreadKey, Wall};
 
 use super::pace::{Paces, Wait, room};
 use crate::served::Served;
@@ -29,10 +29,12 @@ pub(in crate::engine) struct Post {
     pub plan: Option<PlanId>,
     /// How often sending it was begun.
     pub attempts: u32,
+    /// The number of attempts of this process. An earlier process may have stopped before its attempt.
+    pub tries: u32,
     /// An earlier attempt may have come through.
     pub repeat: bool,
-    /// How many of this process's attempts may have.
-    pub in_doubt: u32,
+    /// When it was written.
+    pub since: Wall,
 }
 
 /// A message on its way, and its place, which it takes again where it has to be sent once more.
@@ -103,6 +105,22 @@ impl Queue {
     pub(super) fn done(&mut self, thread: &ThreadKey, now: u64) {
         self.on_their_way = self.on_their_way.saturating_sub(1);
         self.stand(thread, now);
+    }
+
+    /// Makes every waiting retry due now.
+    pub(super) fn hurry(&mut self, now: u64) {
+        let mut hurried = Vec::new();
+        for (thread, line) in &mut self.lines {
+            let Some(mut first) = line.posts.first_entry() else { continue };
+            let waiting = first.get_mut();
+            if waiting.post.attempts > 0 && waiting.not_before > now && matches!(line.stands, Stands::Later(_)) {
+                waiting.not_before = now;
+                hurried.push(thread.clone());
+            }
+        }
+        for thread in hurried {
+            self.stand(&thread, now);
+        }
     }
 
     /// How many are on their way.

@@ -38,6 +38,7 @@ impl Bench {
             mind: None,
             adapters: Vec::new(),
             queue_max: 2,
+            delivery: crate::engine::A_DAY,
             watch: None,
             tell: Box::new(|_| {}),
         });

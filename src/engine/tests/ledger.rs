@@ -44,6 +44,7 @@ async fn a_ledger_that_cannot_be_read_permits_nothing() {
         mind: None,
         adapters: Vec::new(),
         queue_max: 2,
+        delivery: crate::engine::A_DAY,
         watch: None,
         tell: Box::new(|_| {}),
     };

@@ -187,8 +187,17 @@ impl Play {
         let (telling, told) = mpsc::channel(1000);
         let tell = Box::new(move |line: &str| telling.try_send(line.to_owned()).unwrap_or_default());
         let adapters = others.into_iter().chain([stage as Arc<dyn Adapter>]).collect();
-        let engine =
-            Engine::new(Parts { store, world: world(), tools, mind: None, adapters, queue_max: 10, watch: None, tell });
+        let engine = Engine::new(Parts {
+            store,
+            world: world(),
+            tools,
+            mind: None,
+            adapters,
+            queue_max: 10,
+            delivery: crate::engine::A_DAY,
+            watch: None,
+            tell,
+        });
         let (running, stop) = (Arc::clone(&engine), CancellationToken::new());
         let stopped = stop.clone();
         let running = tokio::spawn(async move { running.run(stopped).await });

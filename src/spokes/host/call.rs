@@ -4,10 +4,11 @@
 use std::path::{Component, Path, PathBuf};
 
 use countersign_core::resource::ResourceId;
-use countersign_core::tool::{ActionSpec, cast};
+use countersign_core::tool::{ActionSpec, ArgKind, cast};
 use serde_json::{Map, Value};
 
 use super::answer::Trouble;
+use super::readable::paths_in;
 use super::this_host::ThisHost;
 
 /// A call that fits its declaration.
@@ -53,6 +54,26 @@ impl Call {
             None => (Target::None, None),
         };
         Ok(Self { target, action, target_id, args })
+    }
+
+    /// Refuses a model's call that names something by a link: nobody has named where that leads. Looks at files.
+    pub(super) fn refuse_links(&self, spec: &ActionSpec) -> Result<(), Trouble> {
+        let named = spec.args.iter().filter(|(_, arg)| matches!(arg.kind, ArgKind::Path | ArgKind::Command));
+        let paths = named.filter_map(|(name, _)| self.text(name)).flat_map(paths_in);
+        let of_target = if let Target::File(path) = &self.target { path.to_str() } else { None };
+        for path in paths.chain(of_target) {
+            // A pattern is looked at up to where it begins.
+            let plain = path.find(['*', '?', '[']).map_or(path, |at| path.get(..at).unwrap_or_default());
+            let plain: PathBuf = Path::new(plain).components().collect();
+            let real = plain.canonicalize().unwrap_or_else(|_| plain.clone());
+            if real != plain {
+                return Err(Trouble::forbidden(format!(
+                    "`{path}` leads by a link to `{}`, which nobody has named; a person can ask for that",
+                    real.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Which action of its tool.

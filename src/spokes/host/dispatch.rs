@@ -42,7 +42,7 @@ pub(super) async fn perform(host: Arc<ThisHost>, name: &str, call: Call) -> Answ
         "host_wait.process" => wait::process(&host, &call).await,
         "host_wait.port" => wait::port(&host, &call).await,
         _ => match blocking_reader(name) {
-            Some(reader) => in_background(host, call, reader).await,
+            Some(reader) => in_background(move || reader(&host, &call)).await,
             None => Err(Trouble::failed(NO_READER)),
         },
     }
@@ -78,8 +78,10 @@ fn blocking_reader(name: &str) -> Option<Reader> {
     Some(reader)
 }
 
-/// Off the threads that carry messages, so that a slow disk delays only its own answer.
-async fn in_background(host: Arc<ThisHost>, call: Call, reader: Reader) -> Answer {
-    let work = tokio::task::spawn_blocking(move || reader(&host, &call));
-    work.await.unwrap_or_else(|_| Err(Trouble::failed("the reader broke; please report this")))
+/// Runs blocking work off the threads that carry messages, so that a slow disk delays only its own answer.
+pub(super) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
+) -> Result<T, Trouble> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Trouble::failed("the reader broke; please report this")))
 }

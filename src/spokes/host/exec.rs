@@ -1,25 +1,39 @@
-//! Running another program so that it cannot hold us up: by argument vector, with a clean environment, nothing on its
-//! standard input, bounded output, and an end, with everything it started, at the time limit. What may be run at all is
-//! decided elsewhere.
+//! Running other programs so that they cannot hold us up: by argument vector and behind the sandbox's walls, with a clean
+//! environment, nothing on their standard input, bounded output, and an end, with everything they started, at the time
+//! limit. What may be run at all is decided elsewhere.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter, Seek, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use countersign_core::command::{Joint, Stream};
+use futures::future::join_all;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::answer::Trouble;
+use super::between::{Takes, pass_on};
+use super::readable::ReadableFiles;
 use super::this_host::ThisHost;
+use super::walls::Sandbox;
 use super::wrote::Wrote;
+use crate::sandbox;
 
 /// The most bytes kept of what a program says is wrong: a few sentences.
 const ERROR_BYTES_MAX: u64 = 8 * 1024;
 
-/// A program to run.
+/// One program to run.
 #[derive(Debug)]
 pub(super) struct Run<'a> {
     /// Its plain name, looked up in the places for programs, or an absolute path.
@@ -28,11 +42,67 @@ pub(super) struct Run<'a> {
     pub(super) args: &'a [&'a str],
     /// What it reads on standard input; nothing where there is none.
     pub(super) input: Option<File>,
+    /// What it must reach beside files.
+    pub(super) reaches: Reaches,
     /// When it is ended, with everything it started.
     pub(super) limit: Duration,
     /// The most bytes kept of its output. What writes more loses its reader and ends.
     pub(super) output_bytes_max: u64,
 }
+
+/// What a program may reach beside the system's own files and those that its words name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reaches {
+    /// Whether it reads whatever file is no secret: a script that the machine's owner has installed.
+    pub(super) all_files: bool,
+    /// Whether it has a network at all.
+    pub(super) network: bool,
+    /// TCP ports that it may connect to.
+    pub(super) ports: Vec<u16>,
+    /// Local sockets; a folder stands for those in it.
+    pub(super) sockets: Vec<PathBuf>,
+    /// Whether it asks devices.
+    pub(super) devices: bool,
+}
+
+/// What a command of a pipeline reads.
+#[derive(Debug)]
+pub(super) enum Fed {
+    /// Nothing.
+    Nothing,
+    /// What the command before it writes.
+    Before,
+    /// A file that is open already.
+    File(File),
+    /// The same, masked on its way.
+    Masked(File, Takes),
+}
+
+/// One command of a line, ready to be started.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// The program's full path.
+    pub(super) path: PathBuf,
+    /// Its arguments.
+    pub(super) args: Vec<String>,
+    /// Additions to its environment.
+    pub(super) settings: Vec<(String, String)>,
+    /// Its standard input.
+    pub(super) input: Fed,
+    /// Its standard output.
+    pub(super) output: Stream,
+    /// Its standard error.
+    pub(super) errors: Stream,
+    /// What it must reach beside files.
+    pub(super) reaches: Reaches,
+    /// The input that it may get from the command before it.
+    pub(super) takes: Takes,
+    /// The files that it may read.
+    pub(super) files: Arc<ReadableFiles>,
+}
+
+/// Commands that run beside each other.
+pub(super) type Pipeline = Vec<Start>;
 
 /// What came of it.
 #[derive(Debug)]
@@ -45,31 +115,200 @@ pub(super) struct Outcome {
     pub(super) cut: bool,
     /// What it said is wrong.
     pub(super) errors: String,
+    /// True if secrets were masked between two commands.
+    pub(super) masked: bool,
 }
 
 /// Runs a program to its end. A program that is not installed is `NOT_FOUND`; one that takes too long is `TIMEOUT`.
 pub(super) async fn run(host: &ThisHost, run: Run<'_>) -> Result<Outcome, Trouble> {
-    let path = locate(host, run.program)
-        .ok_or_else(|| Trouble::not_found(format!("`{}` is not installed on this machine", run.program), Vec::new()))?;
-    let could_not_start = |error: io::Error| match error.kind() {
-        io::ErrorKind::PermissionDenied => Trouble::denied(&format!("`{}`", run.program)),
-        _ => Trouble::failed(format!("`{}` could not be started: {error}", run.program)),
+    let start = Start {
+        path: installed(host, run.program)?,
+        args: run.args.iter().map(|word| (*word).to_owned()).collect(),
+        settings: Vec::new(),
+        input: run.input.map_or(Fed::Nothing, Fed::File),
+        output: Stream::Output,
+        errors: Stream::Errors,
+        reaches: run.reaches,
+        takes: Takes::Text,
+        files: Arc::new(ReadableFiles::named_by(run.args.iter().copied())),
     };
-    let child = command(host, &path, run.args, run.input).spawn().map_err(could_not_start)?;
-    // From here on, whichever way we leave (time limit, cancelled call), nothing that was started stays behind.
-    let group = Group::of(&child);
-    let outcome = timeout(run.limit, finish(child, run.output_bytes_max)).await;
-    match outcome {
-        Ok(Ok(outcome)) => {
-            group.has_ended();
-            Ok(outcome)
+    let bounds = Bounds { limit: run.limit, output_bytes_max: run.output_bytes_max };
+    run_list(host, vec![(Joint::Then, vec![start])], bounds, run.program).await
+}
+
+/// How long a line may take, and how much it may say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// When everything is ended.
+    pub(super) limit: Duration,
+    /// The most bytes kept of its output.
+    pub(super) output_bytes_max: u64,
+}
+
+/// Runs pipelines one after another, as their joints say. `shown` names them in errors.
+pub(super) async fn run_list(
+    host: &ThisHost,
+    list: Vec<(Joint, Pipeline)>,
+    bounds: Bounds,
+    shown: &str,
+) -> Result<Outcome, Trouble> {
+    let broken = |error: io::Error| Trouble::failed(format!("`{shown}` could not be run: {error}"));
+    let (output, output_end) = io::pipe().map_err(broken)?;
+    let (errors, errors_end) = io::pipe().map_err(broken)?;
+    let sinks = Sinks { output: output_end, errors: errors_end };
+    let all = async {
+        tokio::join!(
+            read_start(output, bounds.output_bytes_max),
+            read_all(errors, ERROR_BYTES_MAX),
+            run_pipelines(host, list, sinks)
+        )
+    };
+    // Leaving in whichever way (time limit, cancelled call) drops what runs, and with it everything that it started.
+    let Ok((output, errors, code)) = timeout(bounds.limit, all).await else {
+        let seconds = bounds.limit.as_secs();
+        return Err(Trouble::too_slow(format!("`{shown}` did not end within {seconds} s and was stopped")));
+    };
+    let (output, cut) = output.map_err(broken)?;
+    let errors = errors.map_err(broken)?;
+    let errors = String::from_utf8_lossy(&errors).trim().to_owned();
+    let End { code, masked } = code?;
+    match sandbox::failure(code, &errors) {
+        Some(reason) => Err(Sandbox::trouble(reason)),
+        None => Ok(Outcome { code, output, cut, errors, masked }),
+    }
+}
+
+/// Where the commands of a line write.
+struct Sinks {
+    output: PipeWriter,
+    errors: PipeWriter,
+}
+
+/// The end of one or more pipelines.
+struct End {
+    /// The exit code of what ran last; `None` where a signal ended it.
+    code: Option<i32>,
+    /// True if secrets were masked between two commands.
+    masked: bool,
+}
+
+async fn run_pipelines(host: &ThisHost, list: Vec<(Joint, Pipeline)>, sinks: Sinks) -> Result<End, Trouble> {
+    let mut end = End { code: Some(0), masked: false };
+    for (joint, pipeline) in list {
+        let runs = match joint {
+            Joint::Then => true,
+            Joint::And => end.code == Some(0),
+            Joint::Or => end.code != Some(0),
+        };
+        if runs {
+            let ended = run_pipeline(host, pipeline, &sinks).await?;
+            end = End { code: ended.code, masked: end.masked || ended.masked };
         }
-        Ok(Err(error)) => Err(Trouble::failed(format!("`{}` could not be followed to its end: {error}", run.program))),
-        Err(_) => Err(Trouble::too_slow(format!(
-            "`{}` did not end within {} s and was stopped",
-            run.program,
-            run.limit.as_secs()
-        ))),
+    }
+    Ok(end)
+}
+
+async fn run_pipeline(host: &ThisHost, pipeline: Pipeline, sinks: &Sinks) -> Result<End, Trouble> {
+    let mut running = Vec::new();
+    let mut masks = Vec::new();
+    let mut before: Option<PipeReader> = None;
+    let last = pipeline.len().saturating_sub(1);
+    let mut after = pipeline.iter().skip(1).map(|start| start.takes).collect::<Vec<_>>().into_iter();
+    for (index, start) in pipeline.into_iter().enumerate() {
+        let shown = start.path.display().to_string();
+        let could_not_start = |error: io::Error| match error.kind() {
+            io::ErrorKind::PermissionDenied => Trouble::denied(&format!("`{shown}`")),
+            _ => Trouble::failed(format!("`{shown}` could not be started: {error}")),
+        };
+        // Our own end is closed with each turn, so that the next command sees where its input ends.
+        let (next, on) = if index == last {
+            (None, sinks.output.try_clone().map_err(could_not_start)?)
+        } else {
+            let (reader, writer) = io::pipe().map_err(could_not_start)?;
+            let takes = after.next().unwrap_or_default();
+            if takes == Takes::Everything {
+                running.push(
+                    spawn(host, start, before.replace(reader), (&writer, sinks), &mut masks)
+                        .map_err(could_not_start)?,
+                );
+                continue;
+            }
+            let (masked, masked_writer) = io::pipe().map_err(could_not_start)?;
+            // It ends with the commands on its sides.
+            masks.push(tokio::task::spawn_blocking(move || pass_on(reader, masked_writer, takes)));
+            (Some(masked), writer)
+        };
+        running.push(spawn(host, start, before.take(), (&on, sinks), &mut masks).map_err(could_not_start)?);
+        before = next;
+    }
+    let codes = join_all(running.iter_mut().map(Running::ended)).await;
+    let code = codes.into_iter().next_back().unwrap_or(Ok(Some(0)))?;
+    let masked = join_all(masks).await.into_iter().any(Result::unwrap_or_default);
+    Ok(End { code, masked })
+}
+
+/// Starts one command. `on` is where its output goes on to.
+fn spawn(
+    host: &ThisHost,
+    start: Start,
+    before: Option<PipeReader>,
+    (on, sinks): (&PipeWriter, &Sinks),
+    masks: &mut Vec<JoinHandle<bool>>,
+) -> io::Result<Running> {
+    let to = |stream: Stream| {
+        Ok::<_, io::Error>(match stream {
+            Stream::Output => Stdio::from(on.try_clone()?),
+            Stream::Errors => Stdio::from(sinks.errors.try_clone()?),
+            Stream::Nowhere => Stdio::null(),
+        })
+    };
+    let mut command = host.sandbox.command(&start.path, &start.files, &start.reaches);
+    clean(host, &mut command);
+    command.args(&start.args).envs(start.settings).stdout(to(start.output)?).stderr(to(start.errors)?);
+    command.stdin(match (start.input, before) {
+        (Fed::File(file), _) => Stdio::from(file),
+        (Fed::Masked(file, takes), _) => {
+            let (reader, writer) = io::pipe()?;
+            masks.push(tokio::task::spawn_blocking(move || pass_on(file, writer, takes)));
+            Stdio::from(reader)
+        }
+        (Fed::Before, Some(pipe)) => Stdio::from(pipe),
+        (Fed::Before, None) | (Fed::Nothing, _) => Stdio::null(),
+    });
+    let child = command.spawn()?;
+    Ok(Running { group: Group::of(&child), child, program: start.path })
+}
+
+/// A command that was started. Dropping it ends it, with everything in its group.
+struct Running {
+    child: Child,
+    group: Group,
+    program: PathBuf,
+}
+
+impl Running {
+    /// Waits for its end, and ends what it leaves behind. The exit code is `None` where a signal ended it.
+    async fn ended(&mut self) -> Result<Option<i32>, Trouble> {
+        let ended = match self.until_gone().await {
+            Ok(()) => {
+                self.group.end();
+                self.child.wait().await
+            }
+            Err(error) => Err(error),
+        };
+        let program = self.program.display();
+        ended
+            .map(|status| status.code())
+            .map_err(|error| Trouble::failed(format!("`{program}` could not be followed to its end: {error}")))
+    }
+
+    /// Waits until it has ended, without taking its number from it: until then the group's number is its own.
+    async fn until_gone(&self) -> io::Result<()> {
+        let gone = io::Error::from(io::ErrorKind::NotFound);
+        let pid = self.group.0.and_then(|pid| rustix::process::Pid::from_raw(pid.as_raw())).ok_or(gone)?;
+        // Where this is dropped, the program is ended, and with it the wait.
+        let waits = move || waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        tokio::task::spawn_blocking(waits).await?.map(drop).map_err(io::Error::from)
     }
 }
 
@@ -86,12 +325,14 @@ pub(super) struct Ended {
 /// may hold its output for ever, so that only what is written until it ends is heard (`wrote.rs`), and once it has ended
 /// nothing of it is touched. At the time limit it is ended with its group.
 pub(super) async fn control(host: &ThisHost, program: &str, arg: &str, limit: Duration) -> Result<Ended, Trouble> {
-    let mut command = command(host, Path::new(program), &[arg], None);
+    let mut command = Sandbox::session(Path::new(program));
+    clean(host, &mut command);
+    command.arg(arg).stdin(Stdio::null());
     let mut wrote = Wrote::of(host, &mut command);
     let mut child = command.spawn().map_err(|error| Trouble::refused(format!("`{program}` cannot be run: {error}")))?;
     // The writing ends are the program's alone from here on.
     drop(command);
-    let group = Group::of(&child);
+    let mut group = Group::of(&child);
     match timeout(limit, wrote.while_running(child.wait())).await {
         Ok(Ok(status)) => {
             group.has_ended();
@@ -114,40 +355,41 @@ pub(super) fn locate(host: &ThisHost, program: &str) -> Option<PathBuf> {
     host.places.programs.iter().map(|dir| dir.join(program)).find(|path| path.is_file())
 }
 
-/// A program that sees a clean environment, and whose group ends with it.
-pub(super) fn command(host: &ThisHost, path: &Path, args: &[&str], input: Option<File>) -> Command {
-    let mut command = Command::new(path);
+pub(super) fn installed(host: &ThisHost, program: &str) -> Result<PathBuf, Trouble> {
+    locate(host, program)
+        .ok_or_else(|| Trouble::not_found(format!("`{program}` is not installed on this machine"), Vec::new()))
+}
+
+/// What git would run beside itself, because a repository says so, and needs not for anything that reads; and that it reads
+/// whose repository it may.
+const GIT_SETTINGS: [(&str, &str); 7] = [
+    ("GIT_CONFIG_COUNT", "3"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "core.hooksPath"),
+    ("GIT_CONFIG_VALUE_1", "/dev/null"),
+    // In the sandbox it is nobody, to whom no repository belongs.
+    ("GIT_CONFIG_KEY_2", "safe.directory"),
+    ("GIT_CONFIG_VALUE_2", "*"),
+];
+
+/// Gives a program a clean environment, the root as its folder, and an end with its parent's interest in it.
+pub(super) fn clean(host: &ThisHost, command: &mut Command) {
     let search: Vec<String> = host.places.programs.iter().map(|dir| dir.display().to_string()).collect();
     command
-        .args(args)
         .env_clear()
         .env("PATH", search.join(":"))
         .env("LC_ALL", "C.UTF-8")
         .env("TERM", "dumb")
+        .envs(GIT_SETTINGS)
         .current_dir("/")
-        .stdin(input.map_or_else(Stdio::null, Stdio::from))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
         .kill_on_drop(true);
-    command
-}
-
-async fn finish(mut child: Child, output_bytes_max: u64) -> io::Result<Outcome> {
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (output, errors, status) =
-        tokio::join!(read_start(stdout, output_bytes_max), read_start(stderr, ERROR_BYTES_MAX), child.wait());
-    let (output, cut) = output?;
-    let (errors, _) = errors?;
-    Ok(Outcome { code: status?.code(), output, cut, errors: String::from_utf8_lossy(&errors).trim().to_owned() })
 }
 
 /// The first bytes of a pipe, and whether there were more. The pipe closes on return, which ends whoever writes on.
-async fn read_start(pipe: Option<impl AsyncRead + Unpin>, bytes_max: u64) -> io::Result<(Vec<u8>, bool)> {
+async fn read_start(pipe: PipeReader, bytes_max: u64) -> io::Result<(Vec<u8>, bool)> {
     let mut bytes = Vec::new();
-    let Some(pipe) = pipe else {
-        return Ok((bytes, false));
-    };
+    let pipe = Receiver::from_owned_fd(OwnedFd::from(pipe))?;
     pipe.take(bytes_max + 1).read_to_end(&mut bytes).await?;
     let kept = usize::try_from(bytes_max).unwrap_or(usize::MAX);
     let cut = bytes.len() > kept;
@@ -155,43 +397,49 @@ async fn read_start(pipe: Option<impl AsyncRead + Unpin>, bytes_max: u64) -> io:
     Ok((bytes, cut))
 }
 
-/// The process group of a program that was started. Dropping it ends every member; [`Group::has_ended`] forgets it.
-struct Group(Option<i32>);
+/// Returns a file without a name that holds the text, at its beginning.
+pub(super) fn unnamed_file(text: &str) -> io::Result<File> {
+    let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// The first bytes of a pipe, which is read to its end: what a program complains about must not end it.
+async fn read_all(pipe: PipeReader, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut pipe = Receiver::from_owned_fd(OwnedFd::from(pipe))?;
+    (&mut pipe).take(bytes_max).read_to_end(&mut bytes).await?;
+    tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
+    Ok(bytes)
+}
+
+/// The process group of a program that was started, and its session: it can leave neither. Dropping it ends every member;
+/// [`Group::has_ended`] forgets it.
+struct Group(Option<Pid>);
 
 impl Group {
-    /// The group that `process_group(0)` made: its number is the first member's.
+    /// The group that the program leads.
     fn of(child: &Child) -> Self {
-        Self(child.id().and_then(|pid| i32::try_from(pid).ok()))
+        Self(child.id().and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw))
     }
 
-    fn has_ended(mut self) {
+    /// Forgets it: what it left running goes on.
+    const fn has_ended(&mut self) {
         self.0 = None;
+    }
+
+    /// Ends every member. Its leader must not have been waited for, so that the number is still its own.
+    fn end(&mut self) {
+        if let Some(group) = self.0.take() {
+            let _ = killpg(group, Signal::SIGKILL);
+        }
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let Some(group) = self.0 else {
-            return;
-        };
-        let members = procfs::process::all_processes().into_iter().flatten().flatten();
-        let pids: Vec<sysinfo::Pid> = members
-            .filter_map(|process| process.stat().ok())
-            .filter(|stat| stat.pgrp == group)
-            .filter_map(|stat| u32::try_from(stat.pid).ok())
-            .map(sysinfo::Pid::from_u32)
-            .collect();
-        let Ok(mut system) = sysinfo::System::new() else {
-            return;
-        };
-        system.refresh_processes_specifics(
-            sysinfo::ProcessesToUpdate::Some(&pids),
-            false,
-            sysinfo::ProcessRefreshKind::nothing(),
-        );
-        for pid in pids {
-            system.process(pid).map(sysinfo::Process::kill);
-        }
+        self.end();
     }
 }
 
@@ -204,7 +452,14 @@ mod tests {
     use super::*;
 
     fn sh<'a>(args: &'a [&'a str]) -> Run<'a> {
-        Run { program: "sh", args, limit: Duration::from_secs(20), input: None, output_bytes_max: 1_000 }
+        Run {
+            program: "sh",
+            args,
+            limit: Duration::from_secs(20),
+            input: None,
+            reaches: Reaches::default(),
+            output_bytes_max: 1_000,
+        }
     }
 
     fn host() -> ThisHost {
@@ -216,7 +471,8 @@ mod tests {
         let outcome = run(&host(), sh(&["-c", "env | sort; cat; echo oops >&2; exit 3"])).await.expect("sh runs");
         let text = String::from_utf8_lossy(&outcome.output).into_owned();
         let names: Vec<&str> = text.lines().filter_map(|line| line.split('=').next()).collect();
-        assert_eq!(names, ["LC_ALL", "PATH", "PWD", "TERM"]);
+        let (git, names): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| name.starts_with("GIT_CONFIG_"));
+        assert_eq!((git.len(), names), (7, vec!["LC_ALL", "PATH", "PWD", "TERM"]));
         assert_eq!((outcome.code, outcome.errors.as_str(), outcome.cut), (Some(3), "oops", false));
     }
 

@@ -14,8 +14,10 @@ use serde_json::json;
 
 use super::answer::{Answer, Found, Trouble};
 use super::call::Call;
+use super::file_secrets::WINDOW_BYTES_MAX;
+use super::masked_files::masked_text;
 use super::this_host::ThisHost;
-use super::{lines, matching};
+use super::{file_secrets, lines, matching};
 
 /// How many names of a directory are compared when a path does not exist.
 const COMPARED_NAMES_MAX: usize = 10_000;
@@ -40,9 +42,14 @@ pub(super) struct Opened {
 pub(super) fn read(host: &ThisHost, call: &Call) -> Answer {
     let opened = open(call.required("path")?)?;
     host.refuse_own(&opened.path)?;
+    host.refuse_private(&opened.path)?;
     let (from, count) = (call.count("from").unwrap_or(1), call.count("lines").unwrap_or(100));
-    let excerpt =
-        lines::forward(BufReader::new(&opened.file), from, count).map_err(|error| Trouble::io(&opened.path, &error))?;
+    let masked = masked_text(&opened.file, opened.size);
+    let excerpt = match &masked {
+        Some(text) => lines::forward(text.as_slice(), from, count),
+        None => lines::forward(BufReader::new(&opened.file), from, count),
+    };
+    let excerpt = excerpt.map_err(|error| Trouble::io(&opened.path, &error))?;
     let shown = excerpt.lines.len();
     let left_out = match (excerpt.has_more, shown) {
         (false, _) => String::new(),
@@ -55,7 +62,10 @@ pub(super) fn read(host: &ThisHost, call: &Call) -> Answer {
         "modified": opened.modified,
         "from": from,
         "to": (from + shown).saturating_sub(1),
-        "lines": excerpt.lines,
+        "lines": match masked {
+            Some(_) => excerpt.lines.into_iter().collect(),
+            None => file_secrets::masked(&excerpt.lines, &opened.file, opened.size.min(WINDOW_BYTES_MAX)),
+        },
     });
     Ok(Found::part(data, left_out))
 }
@@ -160,9 +170,14 @@ pub(super) fn refuse_unfit(path: &Path) -> Result<(), Trouble> {
     check(path, secrets::secret_path)
 }
 
+/// Returns whether a path belongs to the kernel, which makes up what is read there.
+pub(super) fn is_the_kernels(path: &Path) -> bool {
+    KERNEL_ROOTS.iter().any(|root| path.starts_with(root))
+}
+
 fn check(path: &Path, secret_class: SecretClass) -> Result<(), Trouble> {
     refuse_secret(path, secret_class)?;
-    if KERNEL_ROOTS.iter().any(|root| path.starts_with(root)) {
+    if is_the_kernels(path) {
         let message = format!("`{}` belongs to the kernel; only plain files are read", path.display());
         return Err(Trouble::invalid("path", message));
     }

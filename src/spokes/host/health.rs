@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Found, Trouble};
 use super::call::Call;
-use super::exec::{self, Run};
+use super::exec::{self, Reaches, Run};
 use super::this_host::ThisHost;
 
 /// How long one disk may take to answer; a sleeping one must first spin up.
@@ -61,7 +61,14 @@ async fn disk(host: &ThisHost, device: &str) -> Value {
 }
 
 async fn ask(host: &ThisHost, args: &[&str]) -> Result<Value, Trouble> {
-    let run = Run { program: "smartctl", args, limit: DISK_LIMIT, input: None, output_bytes_max: OUTPUT_BYTES_MAX };
+    let run = Run {
+        program: "smartctl",
+        args,
+        limit: DISK_LIMIT,
+        input: None,
+        reaches: Reaches { devices: true, ..Reaches::default() },
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    };
     let outcome = exec::run(host, run).await?;
     let report: Value = serde_json::from_slice(&outcome.output)
         .map_err(|error| Trouble::failed(format!("`smartctl` answered with something else than JSON: {error}")))?;

@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
+use countersign_core::secrets::Mask;
+
 /// The most text in one answer, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 64 * 1024;
 
@@ -173,7 +175,8 @@ fn join(beginning: &[u8], rest: &[u8]) -> Vec<u8> {
 /// Puts a line in front, if it is wanted; false where no more lines are.
 fn take(excerpt: &mut Excerpt, line: &[u8], count: usize, wanted: Option<&str>) -> bool {
     let text = clean(line);
-    if wanted.is_some_and(|wanted| !text.contains(wanted)) {
+    // Whether a line of a secret is found would tell what is in it.
+    if wanted.is_some_and(|wanted| !Mask::default().apply(&text).contains(wanted)) {
         return true;
     }
     let has_room = excerpt.has_room(text.len());

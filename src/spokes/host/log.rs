@@ -1,15 +1,17 @@
 //! `host_log`: the end of a log, from a file or from the journal of systemd. How lines are read and bounded is in
 //! `lines.rs`.
 
+use std::io::Cursor;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Found, Trouble};
 use super::call::{Call, Target};
-use super::exec::{self, Run};
+use super::exec::{self, Reaches, Run};
+use super::masked_files::masked_text;
 use super::this_host::ThisHost;
-use super::{file, lines, matching};
+use super::{file, file_secrets, lines, matching};
 
 /// How long `journalctl` may take.
 const JOURNAL_LIMIT: Duration = Duration::from_secs(15);
@@ -21,16 +23,25 @@ const JOURNAL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 pub(super) fn tail(host: &ThisHost, call: &Call) -> Answer {
     let opened = file::open(call.required("path")?)?;
     host.refuse_own(&opened.path)?;
+    host.refuse_private(&opened.path)?;
     let count = call.count("lines").unwrap_or(20);
     let wanted = call.text("contains");
-    let excerpt = lines::backward(&opened.file, count, wanted).map_err(|error| Trouble::io(&opened.path, &error))?;
+    let masked = masked_text(&opened.file, opened.size);
+    let excerpt = match &masked {
+        Some(text) => lines::backward(Cursor::new(text), count, wanted),
+        None => lines::backward(&opened.file, count, wanted),
+    };
+    let excerpt = excerpt.map_err(|error| Trouble::io(&opened.path, &error))?;
     let left_out = left_out(&excerpt, opened.size);
     let data = json!({
         "path": opened.path,
         "size": opened.size,
         "modified": opened.modified,
         "count": excerpt.lines.len(),
-        "lines": excerpt.lines,
+        "lines": match masked {
+            Some(_) => excerpt.lines.into_iter().collect(),
+            None => file_secrets::masked(&excerpt.lines, &opened.file, opened.size),
+        },
     });
     Ok(Found::part(data, left_out))
 }
@@ -69,6 +80,7 @@ pub(super) async fn journal(host: &ThisHost, call: &Call) -> Answer {
         args: &args,
         limit: JOURNAL_LIMIT,
         input: None,
+        reaches: Reaches::default(),
         output_bytes_max: JOURNAL_BYTES_MAX,
     };
     let outcome = exec::run(host, run).await?;

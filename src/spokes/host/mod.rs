@@ -3,6 +3,7 @@
 //! `server.rs` and `dispatch.rs`. Linux is the supported system.
 
 mod answer;
+mod between;
 mod call;
 mod change;
 mod command;
@@ -10,31 +11,59 @@ mod disk;
 mod dispatch;
 mod edit;
 mod exec;
+mod expand;
 mod file;
+mod file_secrets;
 mod find;
 mod health;
 mod input;
+mod line_files;
 mod lines;
 mod log;
 mod machine;
+mod masked_files;
 mod matching;
 mod network;
 mod process;
+mod readable;
 mod server;
 mod service;
 mod signal;
 mod this_host;
+mod unwrap;
+mod walls;
 mod wait;
 mod wrote;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use countersign_core::command::Tables;
+use countersign_core::egress::Destinations;
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::permit::{KEY_VARIABLE, Key};
+
+/// The limits that the bot's configuration sets for this server.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// The bot's own files and folders, which are neither read nor written.
+    pub keep_out: Vec<PathBuf>,
+    /// What starts the bot, which may be read and is not written.
+    pub keep_unchanged: Vec<PathBuf>,
+    /// What each tool of a command line does.
+    pub commands: Tables,
+    /// The destinations that commands may talk to.
+    pub egress: Destinations,
+    /// Files and folders that no command sees, beside the usual places of secrets.
+    pub hide: Vec<PathBuf>,
+    /// Files and folders that are shown although not everyone on this machine may read them.
+    pub show: Vec<PathBuf>,
+    /// Whether commands run also where their sandbox cannot be built whole.
+    pub best_effort: bool,
+}
 
 /// Serves MCP over the given streams until the input closes or the peer goes away. Only MCP messages are written to
 /// `output`. An error means that the declaration is faulty or that no session came about.
@@ -44,16 +73,13 @@ use crate::permit::{KEY_VARIABLE, Key};
 ///
 /// A reader that hangs in the kernel (a dead network file system) keeps its thread beyond the end of the session, so
 /// the caller should leave its runtime with `shutdown_background` or end the process.
-pub async fn serve<I, O>(keep_out: Vec<std::path::PathBuf>, commands: Tables, input: I, output: O) -> anyhow::Result<()>
+pub async fn serve<I, O>(limits: Limits, input: I, output: O) -> anyhow::Result<()>
 where
     I: AsyncRead + Send + Unpin + 'static,
     O: AsyncWrite + Send + Unpin + 'static,
 {
     let key = std::env::var(KEY_VARIABLE).ok().and_then(|text| Key::from_hex(&text));
-    let host = this_host::ThisHost::detect()
-        .context("failed to find out the name of this machine")?
-        .keeping_out(keep_out)
-        .judging_by(commands);
+    let host = this_host::ThisHost::detect().context("failed to find out the name of this machine")?.limited(limits);
     serve_as(host, key, input, output).await
 }
 

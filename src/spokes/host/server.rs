@@ -25,7 +25,7 @@ use super::change::{Change, Waiting};
 use super::dispatch;
 use super::this_host::{ThisHost, now_ms};
 use crate::clock::wall_now;
-use crate::permit::{Checker, Key, Permit, Refused};
+use crate::permit::{self, Checker, Key, Permit, Refused};
 
 /// The declaration that the core reads too; here it is part of the program, so that the two cannot drift apart.
 const DECLARED: &str = include_str!("../../../config/tools/host.toml");
@@ -88,6 +88,9 @@ impl HostServer {
         let action = args.get("action").and_then(Value::as_str).unwrap_or_default().to_lowercase();
         let spec = tool.actions.get(&action).ok_or_else(|| unknown_action(tool))?;
         let call = Call::check(&self.host, spec, args)?;
+        if meta.get(permit::PROPOSED_BY_KEY).is_some_and(|by| *by == permit::MODEL) {
+            call.refuse_links(spec)?;
+        }
         let work = Work { name: format!("{}.{action}", tool.name), call, limit: Duration::from_millis(spec.limit_ms) };
         match spec.kind {
             ToolKind::Resolve | ToolKind::Read => self.read(work).await,
@@ -225,7 +228,15 @@ fn arg_schema(specs: &[&ArgSpec]) -> Value {
         Some(ArgKind::Integer) => json!({ "type": "integer", "minimum": least, "maximum": greatest }),
         Some(ArgKind::Boolean) => json!({ "type": "boolean" }),
         Some(ArgKind::Choice) => json!({ "type": "string", "enum": choices }),
-        Some(ArgKind::Content | ArgKind::Text | ArgKind::Path | ArgKind::Destination | ArgKind::Command) | None => {
+        Some(
+            ArgKind::Content
+            | ArgKind::Text
+            | ArgKind::Path
+            | ArgKind::Destination
+            | ArgKind::Command
+            | ArgKind::Credential,
+        )
+        | None => {
             json!({ "type": "string", "maxLength": greatest })
         }
     };

@@ -13,7 +13,6 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use countersign_core::command::Tables;
 use countersign_core::envelope::{Code, Envelope, Failure};
 use countersign_core::resource::Resource;
 use countersign_core::tool::{ActionSpec, ToolKind};
@@ -501,7 +500,7 @@ async fn only_proven_commands_run() {
 }
 
 #[tokio::test]
-async fn a_line_that_needs_a_shell_runs_when_it_was_proven_whole() {
+async fn pipelines_and_lists_run_without_a_shell_once_they_are_proven() {
     let machine = Machine::new();
     let run = |line: String| json!({ "action": "run", "target": machine.id, "line": line });
     let output = async |line: &str| {
@@ -510,15 +509,18 @@ async fn a_line_that_needs_a_shell_runs_when_it_was_proven_whole() {
     };
     let fine = Some(json!(0));
     assert_eq!(output("printf 'b\\na\\n' | sort").await, (Some(json!(["a", "b"])), fine.clone()));
-    assert_eq!(output("for i in 1 2; do echo \"n $i\"; done").await, (Some(json!(["n 1", "n 2"])), fine.clone()));
-    assert_eq!(output("cat /nowhere 2>/dev/null || echo none").await, (Some(json!(["none"])), fine));
+    assert_eq!(output("cat /nowhere 2>/dev/null || echo none").await, (Some(json!(["none"])), fine.clone()));
+    assert_eq!(output("false && echo a; true && echo b || echo c").await, (Some(json!(["b"])), fine.clone()));
+    assert_eq!(output("tr a-z A-Z <<< 'x y' | rev").await, (Some(json!(["Y X"])), fine.clone()));
+    assert_eq!(output("cat /nowhere 2>&1 | wc -l").await, (Some(json!(["1"])), fine.clone()));
+    assert_eq!(output("seq 1 3000000 | head -n 2").await, (Some(json!(["1", "2"])), fine));
+    assert_eq!(output("true | false").await, (Some(json!([])), Some(json!(1))), "the last one counts");
 
     assert_eq!(
         output("cat /proc/sys/kernel/ostype").await.0,
         Some(json!(["Linux"])),
         "the kernel's own files are read"
     );
-    assert_eq!(output("type -t cd").await.0, Some(json!(["builtin"])), "a word of the shell is no program");
 
     let notes = machine.dir.path().join("notes.txt");
     let marker = machine.dir.path().join("marker");
@@ -528,6 +530,9 @@ async fn a_line_that_needs_a_shell_runs_when_it_was_proven_whole() {
         format!("cat {} > {}", notes.display(), marker.display()),
         format!("ls; touch {}", marker.display()),
         format!("echo $(touch {})", marker.display()),
+        format!("declare -a a='($(touch {}))'", marker.display()),
+        format!("bash -c 'declare -a a=\"($(touch {}))\"'", marker.display()),
+        format!("for i in 1; do touch {}; done", marker.display()),
     ];
     for line in changes {
         let refused = machine.refused("host_command", run(line)).await;
@@ -553,17 +558,53 @@ async fn a_shell_line_shows_no_file_that_nobody_named() {
     let lines = [
         format!("cat {} | wc -l", link.display()),
         format!("wc -l < {}", link.display()),
-        format!("cat {folder}/*.txt"),
-        format!("grep -r root {folder}"),
         format!("cd {folder} && cat notes.txt"),
-        format!("ls {folder} | xargs cat"),
-        format!("find {folder} -name '*.txt' -exec cat {{}} +"),
         "for f in shadow passwd; do cat /etc/$f; done".to_owned(),
     ];
     for line in lines {
         let refused = machine.refused("host_command", run(line.clone())).await;
         assert_eq!(refused.code, Code::ReadOnlyViolation, "{line}");
     }
+    let all = machine.refused("host_command", run(format!("cat {folder}/*.txt"))).await;
+    assert_eq!(all.code, Code::PolicyBlocked, "each file of a pattern is looked at: {}", all.message);
+}
+
+/// Walls cover what a folder hides. Where they may be missing, no line goes through a folder.
+#[tokio::test]
+async fn without_walls_no_line_goes_through_a_folder() {
+    let machine = Machine::with(|host, _| host.sandbox.best_effort = true);
+    let run = |line: String| json!({ "action": "run", "target": machine.id, "line": line });
+    let folder = machine.dir.path().display();
+    let lines = [
+        format!("grep -r root {folder}"),
+        format!("ls {folder} | xargs cat"),
+        format!("find {folder} -name '*.txt' -exec cat {{}} +"),
+    ];
+    for line in lines {
+        let refused = machine.refused("host_command", run(line.clone())).await;
+        assert_eq!(refused.code, Code::ReadOnlyViolation, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_pattern_and_a_link_are_followed_before_anything_runs() {
+    let machine = Machine::new();
+    let run = |line: String| json!({ "action": "run", "target": machine.id, "line": line });
+    let folder = machine.dir.path().canonicalize().expect("it is there");
+    std::fs::write(folder.join("a.txt"), "a\n").expect("a file can be written");
+    std::fs::write(folder.join("b.txt"), "b\n").expect("a file can be written");
+    let shown = machine.found("host_command", run(format!("cat {}/?.txt | sort -r", folder.display()))).await.data;
+    assert_eq!(shown.get("output"), Some(&json!(["b", "a"])));
+    std::os::unix::fs::symlink("/etc/shadow", folder.join("c.txt")).expect("a link can be made");
+    let option = format!("grep --file={}/c.txt x", folder.display());
+    for line in [format!("cat {}/*.txt", folder.display()), option] {
+        let refused = machine.refused("host_command", run(line.clone())).await;
+        assert!(refused.message.contains("password hashes"), "{line}: {}", refused.message);
+    }
+    let none = machine.refused("host_command", run(format!("cat {}/*.gz", folder.display()))).await;
+    assert_eq!(none.code, Code::NotFound);
+    let relative = machine.refused("host_command", run("cat *".to_owned())).await;
+    assert_eq!(relative.code, Code::InvalidInput, "{}", relative.message);
 }
 
 #[tokio::test]
@@ -610,7 +651,7 @@ async fn a_call_that_does_not_fit_is_refused_before_anything_is_read() {
 async fn a_session_over_mcp_from_its_beginning_to_its_end() {
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let (input, output) = tokio::io::split(theirs);
-    let server = tokio::spawn(super::serve(Vec::new(), Tables::default(), input, output));
+    let server = tokio::spawn(super::serve(super::Limits::default(), input, output));
     let client = ().serve(ours).await.expect("the session begins");
 
     let listed = client.list_all_tools().await.expect("tools are listed");

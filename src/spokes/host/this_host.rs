@@ -2,15 +2,22 @@
 //! so that tests can point them at a directory of their own.
 
 use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::clock::wall_now;
 use countersign_core::command::Tables;
+use countersign_core::egress::Destinations;
 use countersign_core::resource::{BadResourceId, ResourceId};
+use countersign_core::secrets::secret_path;
 
+use super::Limits;
 use super::answer::Trouble;
+use super::walls::Sandbox;
+use crate::sandbox;
 
 /// Where programs are looked for, and the whole `PATH` of what is run. The distribution's own directories come first, so
 /// that nothing in `/usr/local` can stand in for one of its programs.
@@ -25,8 +32,14 @@ pub(super) struct ThisHost {
     pub(super) places: Places,
     /// The bot's own files and folders, by the names they really have: they are neither read nor written.
     pub(super) kept_out: Vec<PathBuf>,
+    /// What starts the bot, by the names it really has: it is not written.
+    kept_unchanged: Vec<PathBuf>,
     /// What each tool of a command line does.
     pub(super) commands: Tables,
+    /// The destinations that commands may talk to.
+    pub(super) egress: Destinations,
+    /// The walls around every program that is started.
+    pub(super) sandbox: Sandbox,
     /// The services that were stopped through us, each with the time of the pid file that it left behind, if any.
     stopped: Arc<Mutex<BTreeMap<String, Option<SystemTime>>>>,
 }
@@ -57,7 +70,16 @@ impl ThisHost {
             programs: PROGRAM_DIRS.iter().map(PathBuf::from).collect(),
         };
         let name = sysinfo::System::host_name()?;
-        Ok(Self { name, places, kept_out: Vec::new(), commands: Tables::default(), stopped: Arc::default() })
+        Ok(Self {
+            name,
+            places,
+            kept_out: Vec::new(),
+            kept_unchanged: Vec::new(),
+            commands: Tables::default(),
+            egress: Destinations::default(),
+            sandbox: Sandbox::default(),
+            stopped: Arc::default(),
+        })
     }
 
     /// The services that were stopped through us. The lock is held for a moment only.
@@ -66,23 +88,61 @@ impl ThisHost {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, judging command lines by these tables.
-    pub(super) fn judging_by(mut self, commands: Tables) -> Self {
-        self.commands = commands;
-        self
+    /// The same, held to these limits.
+    pub(super) fn limited(mut self, limits: Limits) -> Self {
+        self.commands = limits.commands;
+        self.egress = limits.egress;
+        self.sandbox.best_effort = limits.best_effort;
+        self.sandbox.covered = by_both_names(limits.hide);
+        self.sandbox.shown = by_both_names(limits.show);
+        self.kept_unchanged = by_both_names(limits.keep_unchanged);
+        self.keeping_out(limits.keep_out)
     }
 
     /// The same, with paths that are never read.
     pub(super) fn keeping_out(mut self, paths: Vec<PathBuf>) -> Self {
-        let real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        self.kept_out = paths.into_iter().chain(real).collect();
+        self.kept_out = by_both_names(paths);
+        self.sandbox.covered.extend(self.kept_out.iter().cloned());
         self
     }
 
-    /// Refuses what is the bot's own. Links in the path must have been followed.
+    /// Refuses what is the bot's own, also under a second name. Links in the path must have been followed. Looks at files.
     pub(super) fn refuse_own(&self, real: &Path) -> Result<(), Trouble> {
-        if self.kept_out.iter().any(|kept| real.starts_with(kept)) {
+        if is_among(real, &self.kept_out) {
             return Err(Trouble::forbidden(format!("`{}` belongs to the bot itself", real.display())));
+        }
+        Ok(())
+    }
+
+    /// Refuses what the configuration hides from commands. Links in the path must have been followed.
+    pub(super) fn refuse_hidden(&self, real: &Path) -> Result<(), Trouble> {
+        if is_among(real, &self.sandbox.covered) {
+            let message = format!("`{}` is hidden from commands (`[run] hide`)", real.display());
+            return Err(Trouble::forbidden(message));
+        }
+        Ok(())
+    }
+
+    /// Refuses to read what not everyone on this machine may, in a folder of the system. Links in the path must have been
+    /// followed. Looks at files.
+    pub(super) fn refuse_private(&self, real: &Path) -> Result<(), Trouble> {
+        // What is secret by its name is refused as that.
+        let is_secret = secret_path(&real.to_string_lossy()).is_some();
+        let private = sandbox::private_part(real, &self.sandbox.shown).filter(|_| !is_secret);
+        let Some(private) = private else { return Ok(()) };
+        let message = format!(
+            "not everyone on this machine may read `{}`; an administrator opens it to the people here with `[run] show`",
+            private.display()
+        );
+        Err(Trouble::forbidden(message))
+    }
+
+    /// Refuses to write what is the bot's own or starts it. Links in the path must have been followed. Looks at files.
+    pub(super) fn refuse_to_write(&self, real: &Path) -> Result<(), Trouble> {
+        self.refuse_own(real)?;
+        if is_among(real, &self.kept_unchanged) {
+            let message = format!("`{}` starts the bot or one of its tool servers", real.display());
+            return Err(Trouble::forbidden(format!("{message}; change it on the machine itself")));
         }
         Ok(())
     }
@@ -101,6 +161,18 @@ impl ThisHost {
     pub(super) fn chain(&self) -> Vec<ResourceId> {
         self.id().into_iter().collect()
     }
+}
+
+fn by_both_names(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    paths.into_iter().chain(real).collect()
+}
+
+/// Whether a path is one of these or below one, or is the same file under another name.
+fn is_among(real: &Path, kept: &[PathBuf]) -> bool {
+    let file = |path: &Path| path.metadata().ok().filter(Metadata::is_file).map(|meta| (meta.dev(), meta.ino()));
+    kept.iter().any(|kept| real.starts_with(kept))
+        || file(real).is_some_and(|this| kept.iter().any(|kept| file(kept) == Some(this)))
 }
 
 /// Milliseconds since the Unix epoch.

@@ -11,7 +11,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::exec::{command, locate};
+use super::exec::{clean, locate};
 use super::this_host::ThisHost;
 
 /// The most bytes that are kept.
@@ -86,7 +86,10 @@ fn reader(host: &ThisHost, writer: &mut Command) -> Option<ChildStdout> {
     locate(host, "cat")?;
     let (reading, writing) = std::io::pipe().ok()?;
     let also_writing = writing.try_clone().ok()?;
-    let mut reader = command(host, &shell, &["-c", READER], None);
+    // It outlives this server with whatever writes, so that it has no walls that end with it.
+    let mut reader = Command::new(shell);
+    clean(host, &mut reader);
+    reader.args(["-c", READER]).process_group(0).stdout(Stdio::piped());
     reader.stdin(reading).stderr(Stdio::null()).kill_on_drop(false);
     let pipe = reader.spawn().ok()?.stdout.take()?;
     writer.stdout(writing).stderr(also_writing);

@@ -47,7 +47,8 @@ fn a_configuration_that_would_leak_or_confuse_is_refused() {
         ("A=b", "spokes.fake.env: \"A=b\" is no name of an environment variable; write the name alone"),
         ("", "spokes.fake.env: \"\" is no name of an environment variable; write the name alone"),
     ];
-    let refused = |configs| Spokes::new(configs, &registry()).err().map(|error: SpokesError| error.to_string());
+    let refused =
+        |configs| Spokes::new(configs, &registry(), &Arc::default()).err().map(|error: SpokesError| error.to_string());
     for (name, expected) in table {
         let config = SpokeConfig { env: vec![name.to_owned()], ..config() };
         assert_eq!(refused(vec![config]).as_deref(), Some(expected));

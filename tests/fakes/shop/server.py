@@ -3,17 +3,20 @@
 it. Standard library only.
 
 Usage: `server.py DIR`. An action `status` is answered with the envelope in `DIR/status.json`, read anew for each call, and
-each call is written to `DIR/calls`, an action a line. What it can be asked is declared in `tools/shop.toml`.
+each call is written to `DIR/calls`, an action a line; what came with the last one, and the environment, are in `DIR/last`. What it can be asked is declared in `tools/shop.toml`.
 """
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
 
 
-def answer(folder, action):
+def answer(folder, arguments):
     """The envelope of one call."""
+    action = arguments["action"]
+    (folder / "last").write_text(json.dumps({"arguments": arguments, "env": dict(os.environ)}), encoding="utf-8")
     with open(folder / "calls", "a", encoding="utf-8") as calls:
         calls.write(f"{action}\n")
     envelope = json.loads((folder / f"{action}.json").read_text(encoding="utf-8"))
@@ -31,7 +34,7 @@ def result(request, folder):
     if request["method"] == "tools/list":
         return {"tools": [{"name": "shop_pods", "inputSchema": {"type": "object"}}]}
     if request["method"] == "tools/call":
-        return {"content": [], "structuredContent": answer(folder, params["arguments"]["action"])}
+        return {"content": [], "structuredContent": answer(folder, params["arguments"])}
     return {}
 
 

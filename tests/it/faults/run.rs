@@ -123,7 +123,8 @@ impl Figures {
             && is_enough(self.tally.lost, 5)
             && (is_enough(self.marked, 5) || !C::MAKES_COPIES)
             && (is_enough(self.missed.min(self.found), 5) || C::TELLS_AGAIN)
-            && is_enough(self.written, 50);
+            // Chance decides who wants a change: of 200 messages, 20 at the mean and 10 once in some hundred runs.
+            && is_enough(self.written, 25);
         assert!(enough, "too little went wrong to prove anything: {self}");
         assert!(C::MAKES_COPIES || self.copies == 0, "what came out already came out again: {self}");
     }

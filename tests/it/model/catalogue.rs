@@ -146,6 +146,7 @@ fn doctor_looks_at_the_models_too() {
     let key = ("COUNTERSIGN_MODEL__API_KEY", KEY);
     insta::assert_snapshot!(says(&fake, &["doctor"], &[FAST, SMART, key]), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: nobody is named, and the console belongs to whoever runs it
     ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
     ✓ model: URL lists its models to this key
@@ -157,6 +158,7 @@ fn doctor_looks_at_the_models_too() {
     ");
     insta::assert_snapshot!(says(&fake, &["doctor"], &[FAST]), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: nobody is named, and the console belongs to whoever runs it
     ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
     ✗ model: URL: its server answers 401: Incorrect API key provided
@@ -166,6 +168,7 @@ fn doctor_looks_at_the_models_too() {
     ");
     insta::assert_snapshot!(says(&fake, &["doctor"], &[]), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: nobody is named, and the console belongs to whoever runs it
     ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
     ✗ model: URL is named, and no model of it, so that none is asked
@@ -176,6 +179,7 @@ fn doctor_looks_at_the_models_too() {
     let nowhere = ("COUNTERSIGN_MODEL__BASE_URL", "http://127.0.0.1:9/v1");
     insta::assert_snapshot!(says(&fake, &["doctor"], &[FAST, nowhere]), @r"
     ✓ data: HOME/data is made at the first start
+    ✓ sandbox: commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed
     ✓ access: nobody is named, and the console belongs to whoever runs it
     ✓ platforms: no platform is configured, so that it talks in a terminal, with whoever runs it
     ✗ model: http://127.0.0.1:9/v1: its server cannot be reached: Connection refused (os error 111)

@@ -3,7 +3,7 @@
 use countersign_model_fake::{End, Fake, Turn, Ways};
 use serde_json::json;
 
-use super::{QUESTION, disks, find_host, process};
+use super::{DISK_QUESTION, PROCESS_QUESTION, QUESTION, disks, find_host, process};
 use crate::support::chat::Chat as _;
 use crate::support::telegram::{ANN, BOB, Script, Stage};
 
@@ -22,13 +22,13 @@ fn sent(stage: &Stage) -> String {
 async fn in_a_chat_a_model_answers_and_its_plan_is_pressed() {
     let model = Fake::start(vec![find_host(), disks(), Turn::says("The disks have room.")]);
     let stage = stage(&model).await;
-    stage.ask(ANN, stage.ops, QUESTION, "The disks have room.").await;
+    stage.ask(ANN, stage.ops, DISK_QUESTION, "The disks have room.").await;
     let sleeper = stage.home.process("shopkeeper", &[]);
     model.then(vec![Turn::call("host_process__find", &json!({ "query": "shopkeeper" })), Turn::says("I found it.")]);
-    let found = stage.ask(ANN, stage.ops, QUESTION, "I found it.").await;
+    let found = stage.ask(ANN, stage.ops, PROCESS_QUESTION, "I found it.").await;
     model.then(vec![Turn::call("host_process__stop", &json!({ "target": process(&model, sleeper.pid()) }))]);
     // In the same thread: what another one has discovered is no target here.
-    let card = stage.card_of(stage.ops, stage.fake.write(ANN, stage.ops, QUESTION, Some(found.id))).await;
+    let card = stage.card_of(stage.ops, stage.fake.write(ANN, stage.ops, PROCESS_QUESTION, Some(found.id))).await;
     assert!(card.text.contains("proposed after reading text that nobody vouches for"), "{}", card.text);
     stage.approve(BOB, &card).await;
     stage.said(stage.ops, "Done and verified: stop process shopkeeper").await;
@@ -56,11 +56,10 @@ async fn a_model_that_makes_no_calls_drives_a_change_to_a_card_that_is_pressed()
     let sleeper = stage.home.process("shopkeeper", &[]);
     let find = Turn::call("host_process__find", &json!({ "query": "shopkeeper" }));
     model.then(vec![find_host(), find, Turn::says("I found it.")]);
-    let question = "do my customers complain because some process runs wild";
-    let found = stage.ask(ANN, stage.ops, question, "I found it.").await;
+    let found = stage.ask(ANN, stage.ops, PROCESS_QUESTION, "I found it.").await;
     let target = process(&model, sleeper.pid());
     model.then(vec![Turn::call("host_process__stop", &json!({ "target": target }))]);
-    let card = stage.card_of(stage.ops, stage.fake.write(ANN, stage.ops, question, Some(found.id))).await;
+    let card = stage.card_of(stage.ops, stage.fake.write(ANN, stage.ops, PROCESS_QUESTION, Some(found.id))).await;
     assert!(card.text.contains("proposed after reading text that nobody vouches for"), "{}", card.text);
     stage.approve(BOB, &card).await;
     stage.said(stage.ops, "Done and verified: stop process shopkeeper").await;

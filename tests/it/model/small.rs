@@ -8,13 +8,11 @@ use std::io::Write as _;
 use countersign_model_fake::Small;
 use tokio::time::Instant;
 
+use super::{DISK_QUESTION, PROCESS_QUESTION};
 use crate::support::bot::{Bot, Home};
 use crate::support::metrics::{free_address, scrape};
 
-const QUESTIONS: [&str; 2] = [
-    "could it be the disk usage that my customers complain about",
-    "do my customers complain because some process runs wild",
-];
+const QUESTIONS: [&str; 2] = [DISK_QUESTION, PROCESS_QUESTION];
 
 /// How each answer may begin, and what it then is.
 const ANSWERS: [(&str, &str); 6] = [

@@ -4,14 +4,11 @@
 use countersign_model_fake::{Fake, Turn, Ways};
 use serde_json::{Value, json};
 
-use super::{UNREAD, bot, bot_with, disks, find_host, told};
+use super::{DISK_QUESTION, UNREAD, bot, bot_with, disks, find_host, told};
 use crate::support::bot::Home;
 use crate::support::metrics::{free_address, scrape};
 
 const ROOM: &str = "The disks have room.";
-
-/// A question to which what the script calls is offered: nothing else can be chosen.
-const QUESTION: &str = "could it be the disk usage that my customers complain about";
 
 fn script() -> Vec<Turn> {
     vec![find_host(), disks(), Turn::says(ROOM)]
@@ -38,11 +35,11 @@ fn a_server_without_functions_is_asked_in_steps_from_then_on() {
         let fake = Fake::with(without(&[("tools", status)]), script());
         let (home, address) = (Home::new(), free_address());
         let mut bot = bot_with(&home, &fake.base_url(), &[("COUNTERSIGN_METRICS__LISTEN", &address)]);
-        assert_eq!(bot.ask(QUESTION).text(), format!("The model says:\n{ROOM}"), "{status}");
+        assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"), "{status}");
         let expected = ["functions", "choice", "arguments", "choice", "arguments", "choice", "words"];
         assert_eq!(ways(&fake), expected, "{status}");
         fake.then(vec![Turn::says("Ask somebody.")]);
-        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
+        assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
         assert_eq!(ways(&fake)[7..], ["choice", "words"]);
         let metrics = scrape(&address);
         // All steps of a question are counted, and what was refused is not.
@@ -66,7 +63,7 @@ fn each_step_is_held_to_what_is_offered() {
     let fake = Fake::start(script());
     let home = Home::new();
     let mut bot = bot_with(&home, &fake.base_url(), &[("COUNTERSIGN_MODEL__CALLS", "steps")]);
-    assert_eq!(bot.ask(QUESTION).text(), format!("The model says:\n{ROOM}"));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"));
     assert_eq!(ways(&fake), ["choice", "arguments", "choice", "arguments", "choice", "words"], "never by functions");
     let asked = fake.asked();
     let choices = &asked[0]["response_format"]["json_schema"]["schema"]["properties"]["next"]["enum"];
@@ -86,7 +83,7 @@ fn a_model_that_writes_calls_nobody_can_read_is_asked_in_steps() {
     let fake = Fake::start([vec![leaks], script()].concat());
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
-    let answer = bot.ask(QUESTION);
+    let answer = bot.ask(DISK_QUESTION);
     assert_eq!(answer.text(), format!("The model says:\n{ROOM}"));
     assert_eq!(ways(&fake)[..2], ["functions", "choice"]);
     assert!(!bot.end().out.contains("tool_call"));
@@ -101,7 +98,7 @@ fn a_model_that_wrote_its_calls_once_is_offered_functions_again() {
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
     for n in 0..4 {
-        bot.ask(&format!("{QUESTION} {n}"));
+        bot.ask(&format!("{DISK_QUESTION} {n}"));
     }
     bot.end();
     let in_steps = ["functions", "choice", "words"].repeat(3);
@@ -117,7 +114,7 @@ fn what_was_only_tried_once_is_not_the_way_from_then_on() {
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
     for n in 0..2 {
-        bot.ask(&format!("{QUESTION} {n}"));
+        bot.ask(&format!("{DISK_QUESTION} {n}"));
     }
     bot.end();
     assert_eq!(ways(&fake), ["functions", "choice", "words", "functions"]);
@@ -130,7 +127,7 @@ fn without_schemas_a_model_writes_its_calls() {
     let fake = Fake::with(refuses, script());
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
-    assert_eq!(bot.ask(QUESTION).text(), format!("The model says:\n{ROOM}"));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"));
     assert_eq!(ways(&fake), ["functions", "choice", "words", "words", "words"]);
     assert!(told(&fake.asked()[2]).contains("To call one, write nothing but JSON"), "it is told how");
     bot.end();
@@ -139,7 +136,7 @@ fn without_schemas_a_model_writes_its_calls() {
     let ignores = Ways { ignores: vec!["response_format"], ..without(&[("tools", 400)]) };
     let fake = Fake::with(ignores, [vec![Turn::says("I would look at the disks.")], script()].concat());
     let mut bot = bot_with(&home, &fake.base_url(), &[]);
-    assert_eq!(bot.ask(QUESTION).text(), format!("The model says:\n{ROOM}"));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"));
     assert_eq!(ways(&fake), ["functions", "choice", "words", "words", "words"]);
     bot.end();
 }
@@ -149,7 +146,7 @@ fn a_model_that_is_to_be_asked_by_functions_is_asked_by_nothing_else() {
     let fake = Fake::with(without(&[("tools", 400)]), Vec::new());
     let home = Home::new();
     let mut bot = bot_with(&home, &fake.base_url(), &[("COUNTERSIGN_MODEL__CALLS", "native")]);
-    let text = bot.ask(QUESTION).text();
+    let text = bot.ask(DISK_QUESTION).text();
     assert!(text.contains("its server answers 400: this server does not know `tools`"), "{text}");
     assert_eq!(ways(&fake), ["functions"]);
     bot.end();
@@ -161,8 +158,8 @@ fn the_time_limit_is_for_all_steps_together() {
     let fake = Fake::with(without(&[("tools", 400)]), vec![find_host(), Turn::Hangs, Turn::says("Ask somebody.")]);
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 2);
-    let text = bot.ask(QUESTION).text();
+    let text = bot.ask(DISK_QUESTION).text();
     assert!(text.contains("no answer within 2 s"), "{text}");
-    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
     bot.end();
 }

@@ -17,7 +17,7 @@ fn a_file_is_changed_as_the_diff_showed() {
     Does | host_file.write
     To | file:HOST:HOME/demo.toml
     That is | text, 25 bytes
-    Only while | sha256 SHA256
+    Only while | access OWNER, sha256 SHA256
     Then expects | sha256 SHA256
     Risk | medium
     Why | asked by PERSON: write HOME/demo.toml:⏎port = 8080⏎host = "web-1"⏎
@@ -69,6 +69,21 @@ fn a_file_that_was_changed_after_its_card_is_left_alone() {
     assert_ne!(again.card().plan, card.plan);
     assert!(is_verified(&bot.ask(&again.card().approve()), &again.card().plan, "as_expected"));
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "port = 443\ndebug = true\n");
+}
+
+/// Its content is the same, and who may use it is not: the one who countersigned has not seen that.
+#[test]
+fn a_file_whose_mode_was_changed_after_its_card_is_left_alone() {
+    let home = Home::new();
+    let file = home.write("demo.sh", "echo one\n");
+    let mut bot = Bot::json(&home);
+    let card = bot.ask(&format!("append to {}: echo two", file.display())).card();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o4755)).expect("it is ours");
+    let refused = bot.ask(&card.approve());
+    assert_eq!(refused.mark(), "refused");
+    let text = refused.text();
+    assert!(text.contains("Its access was 0") && text.contains("is 4755 "), "{text}");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "echo one\n");
 }
 
 #[test]

@@ -72,6 +72,7 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
         title: "stop process sleep (pid 4711)".to_owned(),
         because: "asked by Ada: stop \"sleep\"".to_owned(),
         risk: Risk::Medium,
+        risk_because: None,
         tainted: false,
         before: [("started".to_owned(), "5512345".to_owned())].into(),
         expect: Expectation { absent: true, ..Expectation::default() },

@@ -141,6 +141,7 @@ impl Running {
             mind: None,
             adapters: vec![Arc::new(Terminal { says, seen: seeing.clone() })],
             queue_max: 2,
+            delivery: countersign::engine::A_DAY,
             watch: Some(Arc::new(Watching(seeing))),
             tell: Box::new(|_| {}),
         };

@@ -153,6 +153,7 @@ async fn cost_of(budgets: Budgets) -> Vec<usize> {
         mind: None,
         adapters: Vec::new(),
         queue_max: 2,
+        delivery: countersign::engine::A_DAY,
         watch: None,
         tell: Box::new(|_| {}),
     };

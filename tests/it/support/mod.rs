@@ -15,7 +15,6 @@ pub(crate) mod matrix;
 pub(crate) mod metrics;
 pub(crate) mod postgres;
 pub(crate) mod root;
-#[cfg(feature = "full")]
 pub(crate) mod shop;
 #[cfg(feature = "full")]
 pub(crate) mod stage;

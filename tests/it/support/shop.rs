@@ -60,6 +60,12 @@ impl Shop {
         calls.lines().map(str::to_owned).collect()
     }
 
+    /// What came with the last call, and the environment of the server.
+    pub(crate) fn last(&self) -> Value {
+        let last = std::fs::read_to_string(self.folder.path().join("last")).expect("something was called");
+        serde_json::from_str(&last).expect("it is JSON")
+    }
+
     fn write(&self, action: &str, envelope: &Value) {
         // In one move, so that no call finds half of it.
         let (half, whole) = (self.folder.path().join("half"), self.folder.path().join(format!("{action}.json")));

@@ -91,11 +91,13 @@ pub(crate) struct Script<'a> {
     pub(crate) log: &'a str,
     /// Whether each run is recorded, into `session-N.jsonl`.
     pub(crate) record: bool,
+    /// How many KiB of memory the bot may write to, and each of its tool servers. None: as many as there are.
+    pub(crate) memory_kib: Option<u32>,
 }
 
 impl Default for Script<'_> {
     fn default() -> Self {
-        Self { access: ACCESS, policy: "", config: "", pace: Pace::Free, log: "info", record: false }
+        Self { access: ACCESS, policy: "", config: "", pace: Pace::Free, log: "info", record: false, memory_kib: None }
     }
 }
 
@@ -123,6 +125,7 @@ pub(crate) struct Stage<C: Chat> {
     pub(crate) ops: C::Room,
     log: String,
     record: bool,
+    memory_kib: Option<u32>,
     runs: usize,
     bot: Option<Child>,
 }
@@ -162,7 +165,8 @@ impl<C: Chat> Stage<C> {
             home.write("policies/own.cedar", script.policy);
         }
         let log = script.log.to_owned();
-        let mut stage = Self { fake, home, ops, log, record: script.record, runs: 0, bot: None };
+        let Script { record, memory_kib, .. } = script;
+        let mut stage = Self { fake, home, ops, log, record, memory_kib, runs: 0, bot: None };
         stage.go_on().await;
         stage
     }
@@ -190,6 +194,9 @@ impl<C: Chat> Stage<C> {
         }
         if self.record {
             command.arg("--record").arg(self.recording(self.runs));
+        }
+        if let Some(most) = self.memory_kib {
+            command = within_memory(&command, most);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let bot = Command::from(command).kill_on_drop(true).spawn();
@@ -367,6 +374,23 @@ impl<C: Chat> Stage<C> {
         assert!(listed.text.contains(&card.plan) && listed.text.contains("State: pending"), "{}", listed.text);
         assert_eq!(self.state(card).await, "pending");
     }
+}
+
+/// The same command, which may write to so much memory: private pages, stacks of threads and what it maps for itself.
+fn within_memory(command: &std::process::Command, most_kib: u32) -> std::process::Command {
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", r#"ulimit -d "$0" && exec "$@""#]).arg(most_kib.to_string());
+    limited.arg(command.get_program()).args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        limited.current_dir(directory);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    limited
 }
 
 impl<C: Chat> Drop for Stage<C> {

@@ -73,7 +73,8 @@ tokio = \"1\"
 const MODEL_FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nhttp-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\n\
     serde_json = \"1\"\ntokio = \"1\"\n[dev-dependencies]\nasync-openai = \"1\"\nfutures = \"1\"\nreqwest = \"1\"\n";
 
-const CORE_MANIFEST: &str = "[dependencies]\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
+const CORE_MANIFEST: &str = "[dependencies]\naho-corasick = \"1\"\nbase64 = \"0\"\nregex-syntax = \"0\"\nsecrets_scanner = \"0\"\n\
+    globset = \"0\"\nipnet = \"2\"\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
     shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\
     [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
 const CONSOLE_MANIFEST: &str = "[dependencies]\ncountersign-core = \"1\"\nfutures = \"1\"\nnix = \"1\"\nrustyline = \"1\"\nserde = \"1\"\n\
@@ -148,7 +149,7 @@ fn dependencies() -> Vec<Row> {
         (
             "dependencies",
             "src/core/Cargo.toml",
-            CORE_MANIFEST.replace("regex", "tokio = \"1\"\nregex"),
+            CORE_MANIFEST.replace("sha2", "tokio = \"1\"\nsha2"),
             "src/core/Cargo.toml: `tokio` is not allowed among the dependencies; see tests/it/tidy.rs",
         ),
         (

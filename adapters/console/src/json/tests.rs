@@ -1,6 +1,7 @@
 //! The forms of the JSON lines, and that the README shows exactly them.
 
 use countersign_core::approval::{Outcome, Risk};
+use countersign_core::port::DeliveryNotes;
 use countersign_core::port::{Choice, Lane, Source, TableColumn, Visibility};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{AccountId, ConversationId, Platform, SpaceId, ThreadKey, ThreadRoot};
@@ -88,10 +89,10 @@ fn the_readme_shows_every_event_as_it_is_written() {
         accepted("a1", &signal),
         duplicate("a1"),
         limited("a1", 2400),
-        message("p1", &sample(), false),
+        message("p1", &sample(), DeliveryNotes::default()),
         answered(&signal),
-        message("p2", &card(), false),
-        message("p3", &change(), false),
+        message("p2", &card(), DeliveryNotes::default()),
+        message("p3", &change(), DeliveryNotes::default()),
         error(Some("a1"), "The bot is stopping. This line was not taken; send it again after the start."),
     ];
     let written: Vec<&str> = written.iter().map(|line| line.trim_end()).collect();

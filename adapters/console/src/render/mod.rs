@@ -5,14 +5,11 @@ mod card;
 mod table;
 mod wrap;
 
-use countersign_core::port::{Block, Choice, Mark, Outgoing};
+use countersign_core::port::{Block, Choice, DeliveryNotes, Mark, Outgoing};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::clean;
 use crate::render::wrap::{hang, wrap};
-
-/// A message that may have been shown before begins with this.
-const REPEAT: &str = "(may be a repeat) ";
 
 /// In a transcript, what answers no line above it begins with this.
 const NOTICE: &str = "(notice) ";
@@ -58,19 +55,24 @@ pub(crate) struct Style {
 }
 
 /// A message as lines, each with its end. Nothing where the message says nothing.
-pub(crate) fn message(message: &Outgoing, repeat: bool, style: Style) -> String {
-    ended(&lines(message, if repeat { REPEAT } else { "" }, style))
+pub(crate) fn message(message: &Outgoing, notes: DeliveryNotes, style: Style) -> String {
+    ended(&lines(message, &noted(notes), style))
 }
 
 /// A message that answers no line above it: it says so, and each of its lines begins with the same sign, so that where it
 /// ends is as plain as where it begins.
-pub(crate) fn notice(message: &Outgoing, repeat: bool, style: Style) -> String {
+pub(crate) fn notice(message: &Outgoing, notes: DeliveryNotes, style: Style) -> String {
     let less = |columns: usize| columns.saturating_sub(NOTICE_SIGN.len());
     let width = Width { text: less(style.width.text), row: less(style.width.row) };
-    let lead = format!("{NOTICE}{}", if repeat { REPEAT } else { "" });
+    let lead = format!("{NOTICE}{}", noted(notes));
     let signed = lines(message, &lead, Style { width, ..style }).into_iter();
     let signed: Vec<String> = signed.map(|line| format!("{NOTICE_SIGN}{line}").trim_end().to_owned()).collect();
     ended(&signed)
+}
+
+/// The notes of its delivery as a message begins with them.
+fn noted(notes: DeliveryNotes) -> String {
+    notes.text().map_or_else(String::new, |notes| format!("{notes} "))
 }
 
 fn lines(message: &Outgoing, before: &str, style: Style) -> Vec<String> {

@@ -25,7 +25,7 @@ fn outgoing(mark: Mark, blocks: Vec<Block>) -> Outgoing {
 }
 
 fn drawn(columns: usize, block: Block) -> String {
-    message(&outgoing(Mark::Plain, vec![block]), false, style(columns, false))
+    message(&outgoing(Mark::Plain, vec![block]), DeliveryNotes::default(), style(columns, false))
 }
 
 fn text(text: &str) -> Block {
@@ -67,7 +67,7 @@ fn an_open_plan_keeps_its_id_whole_on_a_phone() {
     ];
     let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let plans = vec![Block::Fields { fields: fields.clone() }, Block::Fields { fields }];
-    let drawn = message(&outgoing(Mark::Plain, plans), false, style(40, false));
+    let drawn = message(&outgoing(Mark::Plain, plans), DeliveryNotes::default(), style(40, false));
     assert!(drawn.lines().all(|line| line.width() <= 40), "{drawn}");
     insta::assert_snapshot!(drawn, @"
     Plan:  append to
@@ -166,21 +166,21 @@ fn choices_are_numbered() {
 fn marks_are_words_and_colours_only_add() {
     let say = |mark, repeat, colour| message(&outgoing(mark, vec![text("Really.")]), repeat, style(80, colour));
     let all = [Mark::Plain, Mark::Question, Mark::Refused, Mark::Failed];
-    let plain: String = all.iter().map(|&mark| say(mark, false, false)).collect();
+    let plain: String = all.iter().map(|&mark| say(mark, DeliveryNotes::default(), false)).collect();
     insta::assert_snapshot!(plain, @r"
     Really.
     ? Really.
     ✗ refused: Really.
     ! failed: Really.
     ");
-    let repeated: String = all.iter().map(|&mark| say(mark, true, false)).collect();
+    let repeated: String = all.iter().map(|&mark| say(mark, DeliveryNotes::REPEAT, false)).collect();
     insta::assert_snapshot!(repeated, @r"
     (may be a repeat) Really.
     (may be a repeat) ? Really.
     (may be a repeat) ✗ refused: Really.
     (may be a repeat) ! failed: Really.
     ");
-    let coloured: String = all.iter().map(|&mark| say(mark, true, true)).collect();
+    let coloured: String = all.iter().map(|&mark| say(mark, DeliveryNotes::REPEAT, true)).collect();
     insta::assert_snapshot!(coloured.replace('\u{1b}', "^"), @r"
     (may be a repeat) Really.
     (may be a repeat) ^[36m?^[0m Really.
@@ -192,11 +192,11 @@ fn marks_are_words_and_colours_only_add() {
 #[test]
 fn a_mark_stands_alone_before_what_is_not_prose() {
     let code = || vec![Block::Code { text: "exit 1  ".to_owned() }];
-    let failed = message(&outgoing(Mark::Failed, code()), false, style(80, false));
+    let failed = message(&outgoing(Mark::Failed, code()), DeliveryNotes::default(), style(80, false));
     assert_eq!(failed, "! failed\n  exit 1  \n", "what stands in code is not touched, up to its end");
-    let repeated = message(&outgoing(Mark::Plain, code()), true, style(80, false));
+    let repeated = message(&outgoing(Mark::Plain, code()), DeliveryNotes::REPEAT, style(80, false));
     assert_eq!(repeated, "(may be a repeat)\n  exit 1  \n");
-    assert_eq!(message(&outgoing(Mark::Plain, vec![]), false, style(80, false)), "");
+    assert_eq!(message(&outgoing(Mark::Plain, vec![]), DeliveryNotes::default(), style(80, false)), "");
 }
 
 fn end_of_card(choices: &[CardChoice]) -> Block {
@@ -217,7 +217,7 @@ fn card_of_a_file(style: Style) -> String {
         Block::Code { text: diff.to_owned() },
         end_of_card(&BOTH),
     ];
-    message(&outgoing(Mark::Question, blocks), false, style)
+    message(&outgoing(Mark::Question, blocks), DeliveryNotes::default(), style)
 }
 
 #[test]
@@ -265,19 +265,22 @@ fn the_diff_of_a_card_is_coloured_by_its_signs_alone() {
     waiting, and its id is typed too.
     ");
     let code = Block::Code { text: "-x\n+y".to_owned() };
-    let plain = message(&outgoing(Mark::Plain, vec![code]), false, style(80, true));
+    let plain = message(&outgoing(Mark::Plain, vec![code]), DeliveryNotes::default(), style(80, true));
     assert_eq!(plain, "  -x\n  +y\n", "what is no card has no diff");
 }
 
 #[test]
 fn a_notice_has_its_sign_on_every_line_and_its_width() {
     let blocks = vec![text(&"word ".repeat(60)), text(""), text("one\n\ntwo")];
-    let said =
-        notice(&outgoing(Mark::Plain, blocks), false, Style { width: Width::default(), colour: false, keys: false });
+    let said = notice(
+        &outgoing(Mark::Plain, blocks),
+        DeliveryNotes::default(),
+        Style { width: Width::default(), colour: false, keys: false },
+    );
     assert!(said.lines().all(|line| line.starts_with('*') && line.width() <= 100), "{said}");
     assert!(said.starts_with("* (notice) word ") && said.ends_with("* one\n*\n* two\n"), "{said}");
     assert_eq!(
-        notice(&outgoing(Mark::Failed, vec![]), true, style(80, false)),
+        notice(&outgoing(Mark::Failed, vec![]), DeliveryNotes::REPEAT, style(80, false)),
         "* (notice) (may be a repeat) ! failed\n"
     );
 }
@@ -300,9 +303,9 @@ fn nothing_a_message_holds_acts_on_the_terminal() {
         Block::Code { text: format!("+{evil}") },
         end_of_card(&BOTH),
     ];
-    let drawn = message(&outgoing(Mark::Refused, blocks.clone()), true, style(80, false));
+    let drawn = message(&outgoing(Mark::Refused, blocks.clone()), DeliveryNotes::REPEAT, style(80, false));
     assert!(!drawn.chars().any(|c| c != '\n' && clean::acts(c)), "{drawn:?}");
-    let coloured = message(&outgoing(Mark::Refused, blocks), true, style(80, true));
+    let coloured = message(&outgoing(Mark::Refused, blocks), DeliveryNotes::REPEAT, style(80, true));
     let own =
         ["\u{1b}[33m", "\u{1b}[32m", "\u{1b}[0m"].iter().fold(coloured.clone(), |text, own| text.replace(own, ""));
     assert!(!own.chars().any(|c| c != '\n' && clean::acts(c)), "{coloured:?}");
@@ -312,10 +315,10 @@ fn nothing_a_message_holds_acts_on_the_terminal() {
 fn a_pipe_has_its_own_widths() {
     let width = Width::default();
     let style = Style { width, colour: false, keys: false };
-    let said = message(&outgoing(Mark::Plain, vec![text(&"word ".repeat(60))]), false, style);
+    let said = message(&outgoing(Mark::Plain, vec![text(&"word ".repeat(60))]), DeliveryNotes::default(), style);
     assert!(said.lines().all(|line| line.width() <= 100) && said.lines().any(|line| line.width() > 90));
     let column = TableColumn { title: "NAME".to_owned(), right: false };
     let block = Block::Table { columns: vec![column], rows: vec![vec!["x".repeat(300)]] };
-    let row = message(&outgoing(Mark::Plain, vec![block]), false, style);
+    let row = message(&outgoing(Mark::Plain, vec![block]), DeliveryNotes::default(), style);
     assert_eq!(row.lines().last().map(str::len), Some(119 + '…'.len_utf8()));
 }

@@ -1,5 +1,6 @@
 //! Which card a word decides: the one that is shown at a terminal, and none anywhere else.
 
+use countersign_core::port::DeliveryNotes;
 use rustyline::ExternalPrinter;
 
 use super::*;
@@ -46,7 +47,7 @@ impl Desk {
     }
 
     pub(super) async fn show(&self, message: &Outgoing) {
-        assert_eq!(self.console.show("p1", message, false).await, Delivery::Sent(Vec::new()));
+        assert_eq!(self.console.show("p1", message, DeliveryNotes::default()).await, Delivery::Sent(Vec::new()));
     }
 
     async fn show_card(&self, number: u128) {
@@ -180,7 +181,7 @@ async fn a_line_that_was_entered_as_a_card_came_does_not_decide_it() {
     console.output.set_printer(Box::new(Entered(Arc::clone(&console.output))));
     console.output.open_prompt(80);
     let signal = console.signal(EventId::new("e"), said("x"));
-    console.show("p1", &card(&signal, 1), false).await;
+    console.show("p1", &card(&signal, 1), DeliveryNotes::default()).await;
     assert_eq!(console.payload("approve"), said("approve"));
 }
 
@@ -189,10 +190,10 @@ async fn a_terminal_that_does_not_tell_what_is_typed_is_not_trusted() {
     let console = Console::build(options(false), Input::Terminal, Box::new(io::sink()), Box::new(io::sink()), false);
     let signal = console.signal(EventId::new("e"), said("x"));
     console.output.open_prompt(0);
-    console.show("p1", &card(&signal, 1), false).await;
+    console.show("p1", &card(&signal, 1), DeliveryNotes::default()).await;
     assert_eq!(console.payload("approve"), said("approve"));
     console.output.close_prompt();
-    console.show("p1", &card(&signal, 2), false).await;
+    console.show("p1", &card(&signal, 2), DeliveryNotes::default()).await;
     assert_eq!(console.payload("approve"), decided(2, CardChoice::Approve, ""));
 }
 

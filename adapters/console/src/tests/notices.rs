@@ -2,6 +2,7 @@
 
 use super::cards::Desk;
 use super::*;
+use countersign_core::port::DeliveryNotes;
 
 /// A signal that no line of this process became.
 fn other(console: &Console) -> Signal {
@@ -17,19 +18,21 @@ async fn in_a_pipe_a_notice_is_shown_at_once_and_is_not_the_answer() {
         let first = accepted.recv().await.expect("a line comes");
         let other = other(&console);
         let expired = vec![text("The plan 7 expired.\nNothing was done."), Block::Code { text: "x".to_owned() }];
-        console.show("p0", &outgoing(&other, Mark::Plain, expired), false).await;
+        console.show("p0", &outgoing(&other, Mark::Plain, expired), DeliveryNotes::default()).await;
         assert_eq!(page.text().lines().nth(1), Some("* (notice) The plan 7 expired."), "it is shown at once");
-        console.show("p0", &asking(&other, "old"), true).await;
+        console.show("p0", &asking(&other, "old"), DeliveryNotes::REPEAT).await;
         console.answered(&other.id);
         assert_eq!(console.waiting.until_answered().now_or_never(), None, "the line is still waited for");
         assert_eq!(bot.payloads(), [said("disk usage")]);
-        console.show("p1", &reply(&first), false).await;
+        console.show("p1", &reply(&first), DeliveryNotes::default()).await;
         console.answered(&first.id);
         let second = accepted.recv().await.expect("the next line comes");
-        console.show("p2", &reply(&second), false).await;
+        console.show("p2", &reply(&second), DeliveryNotes::default()).await;
         console.answered(&second.id);
         // After the last answer, too, and with nothing waited for.
-        console.show("p3", &outgoing(&other, Mark::Failed, vec![text("The plan 8 failed.")]), false).await;
+        console
+            .show("p3", &outgoing(&other, Mark::Failed, vec![text("The plan 8 failed.")]), DeliveryNotes::default())
+            .await;
     };
     let both = async { tokio::join!(console.hear(&bot, std::future::pending().boxed()), answer) };
     let (ended, ()) = tokio::time::timeout(LIMIT, both).await.expect("every line is answered");
@@ -57,9 +60,9 @@ async fn in_a_pipe_a_notice_leaves_the_question_open_that_was_asked() {
     let answer = async {
         for _ in 0..2 {
             let signal = accepted.recv().await.expect("a line comes");
-            console.show("p1", &reply(&signal), false).await;
-            console.show("p0", &asking(&other(&console), "old"), false).await;
-            console.show("p0", &card(&other(&console), 7), false).await;
+            console.show("p1", &reply(&signal), DeliveryNotes::default()).await;
+            console.show("p0", &asking(&other(&console), "old"), DeliveryNotes::default()).await;
+            console.show("p0", &card(&other(&console), 7), DeliveryNotes::default()).await;
             console.answered(&signal.id);
         }
     };

@@ -9,7 +9,7 @@ mod line;
 mod pack;
 mod table;
 
-use countersign_core::port::{Block, Lane, Mark, Outgoing};
+use countersign_core::port::{Block, DeliveryNotes, Lane, Mark, Outgoing};
 
 use self::block::Drawing;
 use self::line::Line;
@@ -24,9 +24,6 @@ const TITLE_CHARS_MAX: usize = 300;
 
 /// What a file is called.
 const DOCUMENT_NAME: &str = "answer.txt";
-
-/// What the first part of a message says that may have come through before.
-pub(crate) const REPEAT: &str = "(may be a repeat)";
 
 /// One thing to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,9 +49,10 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// The same, saying first that it may be a repeat. There is always room for that.
-    pub(crate) fn repeated(self) -> Self {
-        Self { content: format!("*{REPEAT}*\n{}", self.content), ..self }
+    /// The same with the notes of its delivery before its own words. There is always room for them.
+    pub(crate) fn noting(self, notes: DeliveryNotes) -> Self {
+        let Some(notes) = notes.text() else { return self };
+        Self { content: format!("*{notes}*\n{}", self.content), ..self }
     }
 }
 

@@ -1,13 +1,15 @@
 //! Lays lines into messages: as many as fit into one, then the next. A line that is longer than a message is cut, visibly.
 //! What a line costs and how it is drawn is in `line`.
 
+use countersign_core::port::DeliveryNotes;
+
 use super::line::{FENCE_UNITS, Line};
 
-/// What is kept free, so that a message can say that it may be a repeat.
-const REPEAT_UNITS: usize = super::REPEAT.len() + 3;
+/// Room that every message keeps for the notes of its delivery.
+const NOTES_UNITS: usize = DeliveryNotes::CHARS_MAX + 3;
 
 /// A message that nothing will take the place of, in UTF-16 units.
-pub(super) const FULL: usize = crate::TEXT_CHARS_MAX - REPEAT_UNITS;
+pub(super) const FULL: usize = crate::TEXT_CHARS_MAX - NOTES_UNITS;
 
 /// A message that will say more later, where it stands: a card says at its end what became of it.
 pub(super) const SPARING: usize = FULL - 600;

@@ -137,7 +137,7 @@ fn each_mark_has_its_sign() {
 fn what_may_be_a_repeat_says_so_first() {
     let said = message(&outgoing(Mark::Failed, vec![text("It did not work.")]), POST).expect("it fits");
     let Some(Part::Message(text)) = said.into_iter().next() else { panic!("no message") };
-    insta::assert_snapshot!(part(&Part::Message(text.repeated())), @r"
+    insta::assert_snapshot!(part(&Part::Message(text.noting(DeliveryNotes::REPEAT))), @r"
     *(may be a repeat)*
     ❌ It did not work.
     ");

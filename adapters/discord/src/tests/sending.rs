@@ -114,7 +114,7 @@ async fn an_answer_that_was_lost_is_not_said_twice() {
     fake.fault(Fault::drop_after().on("createMessage").next(1));
     let lost = send(&discord, &message).await;
     assert!(matches!(lost, Delivery::Ambiguous(_)), "{lost:?}");
-    let again = deliver::deliver(&discord, Letter { repeat: true, ..to(&message) }).await;
+    let again = deliver::deliver(&discord, Letter { notes: DeliveryNotes::REPEAT, ..to(&message) }).await;
     let Delivery::Sent(ids) = again else { panic!("{again:?}") };
     let shown: Vec<u64> = fake.messages(ops).iter().map(|message| message.id).collect();
     assert_eq!(ids.iter().map(message_of).collect::<Vec<_>>(), shown, "Discord knows the first by its nonce");

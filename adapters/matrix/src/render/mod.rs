@@ -11,7 +11,7 @@ mod table;
 
 use std::fmt;
 
-use countersign_core::port::{Block, Lane, Mark, Outgoing};
+use countersign_core::port::{Block, DeliveryNotes, Lane, Mark, Outgoing};
 
 use self::block::Drawing;
 use self::line::Line;
@@ -27,9 +27,6 @@ const TITLE_CHARS_MAX: usize = 300;
 
 /// What a file is called.
 const DOCUMENT_NAME: &str = "answer.txt";
-
-/// What the first part of a message says that may have come through before.
-pub(crate) const REPEAT: &str = "(may be a repeat)";
 
 /// One thing to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,9 +57,10 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// The same, saying first that it may be a repeat. There is always room for that.
-    pub(crate) fn repeated(self) -> Self {
-        let (html, plain) = (format!("<em>{REPEAT}</em><br>{}", self.html), format!("{REPEAT}\n{}", self.plain));
+    /// The same with the notes of its delivery before its own words. There is always room for them.
+    pub(crate) fn noting(self, notes: DeliveryNotes) -> Self {
+        let Some(notes) = notes.text() else { return self };
+        let (html, plain) = (format!("<em>{notes}</em><br>{}", self.html), format!("{notes}\n{}", self.plain));
         Self { html, plain, ..self }
     }
 }

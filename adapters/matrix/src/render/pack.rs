@@ -1,17 +1,19 @@
 //! Lays lines into messages: as many as fit into one, then the next. A line that is longer than a message is cut, visibly.
 //! What a line costs and how it is drawn is in `line`.
 
+use countersign_core::port::DeliveryNotes;
+
 use super::line::{END_BYTES, FENCE_BYTES, Line};
 
 /// The most bytes of a message: its HTML and its plain text together, as they stand in JSON. An event has at most 65,536
 /// (the client-server API, "Size limits"); an edit holds its message twice, and what is encrypted takes four bytes for three.
 pub(super) const BYTES_MAX: usize = 16 * 1024;
 
-/// What is kept free, so that a message can say that it may be a repeat.
-const REPEAT_BYTES: usize = 2 * super::REPEAT.len() + "<em></em>".len() + END_BYTES;
+/// Room that every message keeps for the notes of its delivery.
+const NOTES_BYTES: usize = 2 * DeliveryNotes::CHARS_MAX + "<em></em>".len() + END_BYTES;
 
 /// A message that nothing will take the place of.
-pub(super) const FULL: usize = BYTES_MAX - REPEAT_BYTES;
+pub(super) const FULL: usize = BYTES_MAX - NOTES_BYTES;
 
 /// A message that will say more later, where it stands: a card says at its end what became of it.
 pub(super) const SPARING: usize = FULL - 2048;

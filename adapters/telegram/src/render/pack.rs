@@ -1,19 +1,21 @@
 //! Lays lines into messages: as many as fit into one, then the next. A line that is longer than a message is cut, visibly.
 //! What a line costs and how it is drawn is in `line`.
 
+use countersign_core::port::DeliveryNotes;
+
 use super::line::{Cost, Line};
 
 /// The most UTF-16 code units of a message, after its markup is taken out (the Bot API's `sendMessage`).
 const UNITS_MAX: usize = 4096;
 
-/// What is kept free, so that a message can say that it may be a repeat.
-const REPEAT_UNITS: usize = super::REPEAT.len() + 1;
+/// Room that every message keeps for the notes of its delivery.
+const NOTES_UNITS: usize = DeliveryNotes::CHARS_MAX + 1;
 
 /// The most spans of markup that are used in a message: Telegram ignores those after the hundredth, and finds some itself.
 const ENTITIES_MAX: usize = 80;
 
 /// A message that nothing will take the place of.
-pub(super) const FULL: Cost = Cost { units: UNITS_MAX - REPEAT_UNITS, entities: ENTITIES_MAX };
+pub(super) const FULL: Cost = Cost { units: UNITS_MAX - NOTES_UNITS, entities: ENTITIES_MAX };
 
 /// A message that will say more later, where it stands: a card says at its end what became of it.
 pub(super) const SPARING: Cost = Cost { units: FULL.units - 600, entities: FULL.entities - 10 };

@@ -116,7 +116,7 @@ async fn a_refusal_that_may_have_been_shown_is_never_told_to_all() {
     let before = table.fake.messages(table.ops, None).len();
     let lost = deliver::deliver(&table.telegram, letter).await;
     assert!(matches!(lost, Delivery::Ambiguous(_)), "{lost:?}");
-    let again = deliver::deliver(&table.telegram, Letter { repeat: true, ..letter }).await;
+    let again = deliver::deliver(&table.telegram, Letter { notes: DeliveryNotes::REPEAT, ..letter }).await;
     assert_eq!(again, Delivery::Sent(Vec::new()));
     assert_eq!(table.fake.callback_answer(&callback).await.text, "⛔ You may not.");
     assert_eq!((table.answers(), table.fake.messages(table.ops, None).len()), (2, before));

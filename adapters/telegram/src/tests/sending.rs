@@ -129,7 +129,7 @@ async fn what_may_be_a_repeat_says_so_once() {
     let (fake, ann) = scene().await;
     let mine = fake.private(ann);
     let message = outgoing(thread(mine, ""), &"word ".repeat(1500));
-    let sent = deliver::deliver(&adapter(&fake), Letter { repeat: true, ..to(&message) }).await;
+    let sent = deliver::deliver(&adapter(&fake), Letter { notes: DeliveryNotes::REPEAT, ..to(&message) }).await;
     assert!(matches!(sent, Delivery::Sent(ids) if ids.len() == 2));
     let marked: Vec<bool> =
         fake.messages(mine, None).iter().map(|message| message.text.starts_with("(may be a repeat)\n")).collect();
@@ -160,12 +160,12 @@ async fn markup_that_telegram_cannot_read_is_left_out_and_only_then() {
     let telegram = adapter(&fake);
     let target = deliver::Target::of(&thread(mine, ""), None).expect("it is a thread");
     let part = |html: &str| Part::Message(Text { html: html.to_owned(), plain: "x".to_owned(), keyboard: None });
-    assert!(deliver::send(&telegram, target, part("<b>x"), false).await.is_ok());
+    assert!(deliver::send(&telegram, target, part("<b>x"), DeliveryNotes::default()).await.is_ok());
     assert_eq!(fake.messages(mine, None).len(), 1);
     fake.block(ann);
     let calls = || fake.calls().get("sendMessage").map_or(0, |count| count.calls);
     let before = calls();
-    assert!(deliver::send(&telegram, target, part("<b>x</b>"), false).await.is_err());
+    assert!(deliver::send(&telegram, target, part("<b>x</b>"), DeliveryNotes::default()).await.is_err());
     assert_eq!(calls() - before, 1, "no other refusal is tried again as plain text");
 }
 

@@ -6,6 +6,10 @@ use teloxide::types::{Message, MessageEntity, MessageEntityKind};
 
 use super::{Me, place};
 
+/// The most mentions of a message that are looked at: as many entities as Telegram lets a message have. Each costs a look
+/// through the text.
+const ENTITIES_MAX: usize = 100;
+
 /// How a message addresses the bot, and its text.
 pub(super) fn read(message: &Message, me: &Me, commands: &[String]) -> Option<(Addressed, String)> {
     let text = message.text().or_else(|| message.caption())?;
@@ -79,8 +83,12 @@ fn command<'t>(text: &'t str, entities: &[MessageEntity]) -> Option<Command<'t>>
 
 /// The text without the bot's own mentions, and whether there was one.
 fn without_mentions(text: &str, entities: &[MessageEntity], me: &Me) -> (String, bool) {
-    let own = entities.iter().filter_map(|entity| {
-        let (start, end) = (byte_at(text, entity.offset)?, byte_at(text, entity.offset + entity.length)?);
+    let may_be_own = |entity: &&MessageEntity| {
+        matches!(entity.kind, MessageEntityKind::Mention | MessageEntityKind::TextMention { .. })
+    };
+    let own = entities.iter().filter(may_be_own).take(ENTITIES_MAX).filter_map(|entity| {
+        let end = entity.offset.saturating_add(entity.length);
+        let (start, end) = (byte_at(text, entity.offset)?, byte_at(text, end)?);
         let is_own = match &entity.kind {
             MessageEntityKind::Mention => {
                 text.get(start..end)?.strip_prefix('@').is_some_and(|name| name.eq_ignore_ascii_case(&me.username))

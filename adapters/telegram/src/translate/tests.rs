@@ -95,6 +95,7 @@ fn who_is_addressed_and_what_is_left_of_the_text() {
         address(&group(), "hi bot, how are you", &named),
         address(&group(), "@CountersignBot", &mention(0)),
         address(&group(), "@CountersignBot not marked", &json!({})),
+        address(&group(), "@CountersignBot out of all bounds", &mention(usize::MAX)),
     ];
     insta::assert_snapshot!(rows.join("\n"), @r#"
     Direct: "  Disk usage "
@@ -107,6 +108,7 @@ fn who_is_addressed_and_what_is_left_of_the_text() {
     Mention: "hi , how are you"
     Mention: ""
     No: "@CountersignBot not marked"
+    No: "@CountersignBot out of all bounds"
     "#);
 }
 

@@ -1,19 +1,18 @@
 //! From text to a [`Script`], by two grammars that must agree (C-62): one builds the tree that is judged, the other is the
 //! second opinion. A line that either of them cannot read whole, or in which they see different programs, is not judged.
+//! What needs a shell to run (variables, loops, commands inside words) is refused here: no shell runs it.
 
-mod block;
-mod command;
-mod expansion;
+mod list;
 mod redirect;
-mod scope;
 mod sitter;
 mod word;
 
 use shuck_parser::parser::{ParseResult, Parser};
 use shuck_parser::{ShellDialect, ShellProfile};
 
+use super::judgement::Finding;
 use super::script::Script;
-use command::Reader;
+use list::Reader;
 
 /// The deepest tree the first parser builds.
 const TREE_DEPTH_MAX: usize = 100;
@@ -21,22 +20,18 @@ const TREE_DEPTH_MAX: usize = 100;
 /// The steps the first parser takes before it gives up. A line of [`super::limits::LINE_BYTES_MAX`] comes to a tenth.
 const PARSER_STEPS_MAX: usize = 100_000;
 
-/// Reads a line that [`super::limits::problem`] has let pass. The error is a sentence for people.
-pub(super) fn read(line: &str) -> Result<Script, String> {
-    let Some(parsed) = first_opinion(line) else {
-        return Err("the line cannot be read as a shell command".to_owned());
-    };
+/// Reads a line that [`super::limits::problem`] has let pass. The error says what does not run, in a sentence for people.
+pub(super) fn read(line: &str) -> Result<Script, Finding> {
+    let unreadable = |why: &str| Finding::unknown(format!("the line cannot be read as a shell command{why}"));
+    let parsed = first_opinion(line).ok_or_else(|| unreadable(""))?;
     if !parsed.is_ok() {
-        let error = parsed.strict_error().to_string();
-        return Err(format!("the line cannot be read as a shell command: {error}"));
+        return Err(unreadable(&format!(": {}", parsed.strict_error())));
     }
-    let second = sitter::programs(line).ok_or("the line cannot be read as a shell command")?;
     let mut reader = Reader::new(line);
-    reader.sequence(&parsed.file.body);
-    let (script, mut first) = reader.finish();
-    first.sort_unstable();
-    if first != second {
-        return Err("the line can be read in two ways, which is not safe to run".to_owned());
+    let script = reader.sequence(&parsed.file.body)?;
+    let second = sitter::programs(line).ok_or_else(|| unreadable(""))?;
+    if reader.programs() != second {
+        return Err(Finding::unknown("the line can be read in two ways, which is not safe to run".to_owned()));
     }
     Ok(script)
 }

@@ -1,127 +1,92 @@
-//! Redirects: where a command's output goes, and where its input comes from. Only what is thrown away or copied from one
-//! stream to another leaves a command a read (EXE-15, FM-3).
+//! Redirects: from and to `/dev/null`, one stream into the other, and a text as input (EXE-15, FM-3). Every other one
+//! names a file, which a read never opens by itself.
 
-use shuck_ast::{HeredocBodyPart, Redirect, RedirectKind, RedirectTarget, Word as SyntaxWord, WordPart, WordPartNode};
+use shuck_ast::{Redirect, RedirectKind, RedirectTarget, Word as SyntaxWord, WordPart, WordPartNode};
 
 use super::super::judgement::{Finding, Risk};
-use super::super::script::{Feed, Word};
-use super::command::Reader;
+use super::super::line::{Argument, Feeding, Stage, Stream};
+use super::super::script::{Feed, Input};
+use super::list::{Reader, refused};
+
+/// Where the three streams of a command come from and go.
+pub(super) struct Streams {
+    pub(super) input: Feeding,
+    pub(super) output: Stream,
+    pub(super) errors: Stream,
+}
 
 impl Reader<'_> {
-    /// Reads the redirects of one statement: the input that they give it, where they do.
-    pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<Feed> {
-        let mut given = None;
+    /// Reads the redirects of one command, in their order.
+    pub(super) fn streams(&self, redirects: &[Redirect]) -> Result<Streams, Finding> {
+        let mut streams = Streams { input: Feeding::Before, output: Stream::Output, errors: Stream::Errors };
         for redirect in redirects {
-            self.needs_shell();
-            if redirect.fd_var.is_some() {
-                self.unknown("opens a file under a variable's name");
-            }
-            given = self.redirect(redirect).or(given);
+            self.redirect(redirect, &mut streams)?;
         }
-        given
+        Ok(streams)
     }
 
-    fn redirect(&mut self, redirect: &Redirect) -> Option<Feed> {
-        let target = match &redirect.target {
-            RedirectTarget::Word(word) => match stream_number(word) {
-                Some(number) => vec![vec![Word::Known(number)]],
-                None => self.word(word),
-            },
-            RedirectTarget::Heredoc(heredoc) => {
-                let body = heredoc.body.span.slice(self.source);
-                if heredoc.body.mode.expands() && body.contains("${") && body.contains('\'') {
-                    // There quotes are plain text to a shell, and quotes to both parsers.
-                    self.unknown("has quotes beside `${ }` in a here-document, which are not judged");
-                }
-                for part in &heredoc.body.parts {
-                    self.here_document_part(&part.kind);
-                }
-                return Some(Feed::Unknown);
-            }
+    fn redirect(&self, redirect: &Redirect, streams: &mut Streams) -> Result<(), Finding> {
+        let RedirectTarget::Word(word) = &redirect.target else {
+            return Err(refused("here-documents"));
         };
-        let targets: Vec<Word> = target.into_iter().flatten().collect();
-        let stdin = redirect.fd.is_none_or(|fd| fd == 0);
-        let becomes_input = (redirect.fd == Some(0)).then_some(Feed::Unknown);
-        match redirect.kind {
-            RedirectKind::Input => {
-                self.inputs(&targets);
-                let nothing = matches!(targets.as_slice(), [Word::Known(path)] if path == "/dev/null");
-                stdin.then_some(if nothing { Feed::Nothing } else { Feed::Unknown })
-            }
-            RedirectKind::HereString | RedirectKind::HereDoc | RedirectKind::HereDocStrip => Some(Feed::Unknown),
-            RedirectKind::DupInput => {
-                self.copies(&targets, "<&");
-                stdin.then_some(Feed::Unknown)
-            }
-            RedirectKind::DupOutput => {
-                self.outputs(&targets, ">&", true);
-                becomes_input
-            }
-            RedirectKind::Output => self.outputs(&targets, ">", false),
-            RedirectKind::Clobber => self.outputs(&targets, ">|", false),
-            RedirectKind::Append => self.outputs(&targets, ">>", false),
-            RedirectKind::OutputBoth => self.outputs(&targets, "&>", false),
-            RedirectKind::ReadWrite => self.outputs(&targets, "<>", false),
+        if redirect.fd_var.is_some() {
+            return Err(refused("files under a variable's name"));
         }
-    }
-
-    fn inputs(&mut self, targets: &[Word]) {
-        for target in targets {
-            match target {
-                Word::Known(path) if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") => {
-                    self.unknown(&format!("opens a network connection (< {path})"));
-                }
-                Word::Known(path) if path.starts_with("/dev/") && path != "/dev/null" => {
-                    self.unknown(&format!("reads from the device {path}"));
-                }
-                Word::Known(path) => self.note_path(path),
-                Word::Unseen(unseen) if unseen.start == "/dev/fd/" => {}
-                Word::Unseen(unseen) if unseen.plain && !unseen.start.starts_with("/dev") && unseen.start.len() > 1 => {
-                    self.note_unseen_path(&unseen.text.clone());
-                }
-                Word::Unseen(unseen) => self.unknown(&format!("reads from `{}`, which nobody has seen", unseen.text)),
-            }
-        }
-    }
-
-    fn copies(&mut self, targets: &[Word], sign: &str) {
-        for target in targets {
-            if !target.known().is_some_and(is_stream) {
-                self.unknown(&format!("copies `{sign}` from what is not a number"));
-            }
-        }
-    }
-
-    /// Always `None`: no output gives a command an input.
-    fn outputs(&mut self, targets: &[Word], sign: &str, may_be_stream: bool) -> Option<Feed> {
-        for target in targets {
-            let harmless = match target.known() {
-                Some("/dev/null" | "/dev/stdout" | "/dev/stderr") => true,
-                Some(text) => may_be_stream && is_stream(text),
-                None => false,
-            };
-            if !harmless {
-                let reason = format!("writes to {} ({sign})", target.shown());
-                self.found(Finding::writes(reason, Risk::HighWrite));
-            }
-        }
-        None
-    }
-
-    fn here_document_part(&mut self, part: &HeredocBodyPart) {
-        match part {
-            HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
-            HeredocBodyPart::CommandSubstitution { body, .. } => self.apart(|reader| reader.sequence(body)),
-            HeredocBodyPart::ArithmeticExpansion { expression_ast, .. } => match expression_ast {
-                Some(tree) => self.arithmetic(tree),
-                None => self.unknown("has an arithmetic expression that cannot be read"),
+        let target = match stream_number(word) {
+            Some(number) => number,
+            None => match self.word(word)? {
+                Argument::Literal(text) => text,
+                Argument::Pattern(text) | Argument::Home(text) => return Err(writes_to(&text)),
             },
-            HeredocBodyPart::Parameter(parameter) => {
-                let part = WordPart::Parameter(parameter.clone());
-                self.expansion(&part, true);
+        };
+        match (redirect.kind, redirect.fd, target.as_str()) {
+            (RedirectKind::Output | RedirectKind::Append | RedirectKind::Clobber, None | Some(1), "/dev/null") => {
+                streams.output = Stream::Nowhere;
             }
+            (RedirectKind::Output | RedirectKind::Append | RedirectKind::Clobber, Some(2), "/dev/null") => {
+                streams.errors = Stream::Nowhere;
+            }
+            (RedirectKind::OutputBoth, None, "/dev/null") => {
+                (streams.output, streams.errors) = (Stream::Nowhere, Stream::Nowhere);
+            }
+            (RedirectKind::DupOutput, Some(2), "1") => streams.errors = streams.output,
+            (RedirectKind::DupOutput, None | Some(1), "2") => streams.output = streams.errors,
+            (RedirectKind::Input, None | Some(0), "/dev/null") => streams.input = Feeding::Nothing,
+            (RedirectKind::HereString, None | Some(0), text) => streams.input = Feeding::Text(format!("{text}\n")),
+            (RedirectKind::Input, ..) => {
+                return Err(Finding::unknown(format!("reads from {target} (<); give the file as an argument instead")));
+            }
+            (RedirectKind::HereDoc | RedirectKind::HereDocStrip | RedirectKind::HereString, ..) => {
+                return Err(refused("texts for another stream than the input"));
+            }
+            (RedirectKind::DupInput, ..) => return Err(refused("copies of streams (`<&`)")),
+            (RedirectKind::DupOutput, ..) if is_stream(&target) => return Err(refused("copies of streams but `2>&1`")),
+            (
+                RedirectKind::Output
+                | RedirectKind::Append
+                | RedirectKind::Clobber
+                | RedirectKind::OutputBoth
+                | RedirectKind::DupOutput
+                | RedirectKind::ReadWrite,
+                ..,
+            ) => return Err(writes_to(&target)),
         }
+        Ok(())
     }
+}
+
+/// What is known of a command's input: what it is given itself, or what the command before it writes.
+pub(super) const fn input_of(stage: &Stage, before: Option<Feed>) -> Input {
+    match (&stage.input, before) {
+        (Feeding::Nothing, _) => Input::Given(Feed::Nothing),
+        (Feeding::Text(_), _) => Input::Given(Feed::Unknown),
+        (Feeding::Before, Some(feed)) => Input::Given(feed),
+        (Feeding::Before, None) => Input::Terminal,
+    }
+}
+
+fn writes_to(target: &str) -> Finding {
+    Finding::writes(format!("writes to {target} (>)"), Risk::HighWrite)
 }
 
 /// `1`, `2`, or `-` for "closed".

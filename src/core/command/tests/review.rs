@@ -156,21 +156,34 @@ fn what_a_review_found_is_refused() {
 }
 
 #[test]
-fn what_shows_a_file_that_nobody_named_says_so() {
-    let lines = [
-        "cat < /etc/shado?",
-        "sh -c 'cd /etc; cat shadow'",
-        "command cd /etc; cat shadow",
-        "while read -r l; do echo \"$l\"; done < /etc/sha*",
-    ];
-    for line in lines {
-        let judged = judge(line);
-        assert!(!judged.is_proven() || judged.shows_unseen.is_some(), "{line}");
+fn a_line_is_measured_before_its_blanks_are_taken_off() {
+    let line = format!("ls{}; rm -rf /srv", " ".repeat(9_000));
+    assert_refused(&[&line, line.get(..8_193).expect("it is longer")]);
+}
+
+/// A remote login shell may be any: fish reads a backslash within quotes, zsh and ksh evaluate `a[$(...)]` in a number.
+#[test]
+fn a_remote_line_means_the_same_to_every_login_shell() {
+    for line in [
+        r#"ssh web-1 "echo 'a\' '; reboot #\'""#,
+        r#"ssh web-1 "printf %d 'a[\$(reboot)]'""#,
+        r#"ssh web-1 "test 'a[\$(reboot)]' -eq 0""#,
+        r#"ssh web-1 "echo 'a `reboot`'""#,
+    ] {
+        assert!(!judge(line).is_proven(), "{line}");
+    }
+    for line in ["ssh web-1 'df -h | tail -n 1'", r#"ssh web-1 "grep -c 'a b' /var/log/syslog""#] {
+        assert!(judge(line).is_proven(), "{line}: {}", judge(line).reason);
     }
 }
 
 #[test]
-fn a_line_is_measured_before_its_blanks_are_taken_off() {
-    let line = format!("ls{}; rm -rf /srv", " ".repeat(9_000));
-    assert_refused(&[&line, line.get(..8_193).expect("it is longer")]);
+fn secrets_of_a_cluster_are_not_decoded() {
+    for line in [
+        "kubectl get secret db -o go-template='{{.data.password|base64decode}}'",
+        "kubectl get --raw /api/v1/namespaces/shop/secrets/db",
+    ] {
+        assert!(!judge(line).is_proven(), "{line}");
+    }
+    assert!(judge("kubectl get --raw /readyz").is_proven());
 }

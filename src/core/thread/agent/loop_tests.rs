@@ -14,6 +14,9 @@ const FIND: (&str, &str) = ("lab_find__host", r#"{"query":"web-1"}"#);
 /// A question that no route knows.
 const QUESTION: &str = "why do customers complain about the shop";
 
+/// The same, for which commands are offered.
+const COMMAND_QUESTION: &str = "which read-only command says why customers complain";
+
 fn run(line: &str) -> Thought {
     calls(&[("lab_read__run", &serde_json::json!({ "target": "host:web-1", "line": line }).to_string())])
 }
@@ -23,7 +26,7 @@ fn run(line: &str) -> Thought {
 fn a_reading_that_a_gate_says_how_to_mend_is_mended_once_and_people_are_told() {
     let mut world = world(vec![calls(&[FIND]), run("top"), says("It is busy.")]);
     world.answers("lab_read.run", serde_json::json!({ "output": "top - 12:00" }));
-    let told = world.say(QUESTION);
+    let told = world.say(COMMAND_QUESTION);
     insta::assert_snapshot!(told.said, @r"
     I rewrote `top` to `top -b -n 1`.
     The model says:
@@ -41,7 +44,7 @@ fn a_reading_that_a_gate_says_how_to_mend_is_mended_once_and_people_are_told() {
     let failed = Envelope::failed(Code::ExecutionFailed, "no terminal", false, Details::default());
     world.script.answers.insert("lab_read.run".to_owned(), failed);
     world.thoughts = vec![run("top"), says("I cannot say.")].into();
-    let told = world.say(QUESTION);
+    let told = world.say(COMMAND_QUESTION);
     assert_eq!((counted(&told, "auto_recovery_attempt_total"), counted(&told, "auto_recovery_success_total")), (1, 0));
 }
 
@@ -49,7 +52,7 @@ fn a_reading_that_a_gate_says_how_to_mend_is_mended_once_and_people_are_told() {
 #[test]
 fn what_a_gate_does_not_say_how_to_mend_is_not_mended() {
     let mut world = world(vec![calls(&[FIND]), run("rm -rf /"), says("I cannot say.")]);
-    let told = world.say(QUESTION);
+    let told = world.say(COMMAND_QUESTION);
     assert_eq!(told.calls.len(), 1, "{:?}", told.calls);
     assert!(told.counted.iter().all(|count| !count.starts_with("auto_recovery")), "{:?}", told.counted);
 }

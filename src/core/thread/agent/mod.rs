@@ -3,9 +3,11 @@
 //! where this request has borne it out (DESIGN.md section 3, LOOP-*). What a proposal leads to is in `run.rs`, and a change
 //! that is proposed becomes a plan in `draft.rs`, whose card ends the request.
 
+mod asks;
 mod before;
 mod offers;
 mod reply;
+mod results;
 mod rewrite;
 mod situation;
 mod steps;
@@ -14,7 +16,7 @@ use crate::answer::{self, Evidence, Unfounded};
 use crate::effect::{Effect, Ending};
 use crate::env::Env;
 use crate::envelope::{Code, Envelope, Failure};
-use crate::gate::{Refusal, ToolCall, judge_ask};
+use crate::gate::{ToolCall, judge_ask};
 use crate::mind::{Ask, Exchange, Thought, Tier, Unheard};
 use crate::port::{Block, Claim, Mark};
 use crate::proposal::Proposal;
@@ -23,15 +25,17 @@ use crate::tool::ToolKind;
 use crate::usage::{Origin, Usage};
 
 use super::request::{Driver, Request};
-use super::run::{KNOWN, Proposed, found_by, on_failure, on_success, set_deadline};
+use super::run::{Proposed, found_by, on_failure, on_success, set_deadline};
 use super::sight::Sight;
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
 use super::{carry, draft, trouble};
 
+use asks::Asks;
 use before::Before;
 use reply::{Reply, Wanted};
+use results::{done, not_tried, refused};
 use rewrite::Rewrites;
 
 /// How many refusals are told to a model before its request ends (SIG-07).
@@ -75,6 +79,8 @@ pub(crate) struct Agent {
     is_garbled: bool,
     /// What was mended.
     rewrites: Rewrites,
+    /// What it wants to look at where nobody has named it: people are asked.
+    asks: Asks,
     /// People were told of a failure already, and it is asked what that means.
     explains: bool,
 }
@@ -116,6 +122,7 @@ impl Agent {
             garbled: 0,
             is_garbled: false,
             rewrites: Rewrites::default(),
+            asks: Asks::default(),
             explains: false,
         }
     }
@@ -187,6 +194,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
     agent.asked = agent.asked.saturating_add(1);
     let may_call = !is_last_turn(turn, &request);
     let situation = situation::of(turn, &request, &mut agent, may_call);
+    request.offered = situation.offers.iter().map(|offer| offer.name.clone()).collect();
     let asked = situation::estimate(&situation);
     let (signal, n, tier, fence) = (request.signal.id.clone(), agent.asked, agent.tier, agent.fence);
     match judge_ask(Ask { signal, n, tier, fence, situation }, &turn.ctx(&request)) {
@@ -272,7 +280,7 @@ fn think_unless_garbled(turn: &mut Turn<'_>, request: Request, agent: Agent) {
 
 /// Ends a request that came to nothing: why, and what was read all the same.
 fn give_up(turn: &mut Turn<'_>, request: Request, agent: &Agent, mark: Mark, mut blocks: Vec<Block>) {
-    if agent.explains && agent.shown.is_empty() {
+    if agent.explains && agent.shown.is_empty() && agent.asks.is_empty() {
         return turn.finish(request, Ending::Answered);
     }
     blocks.extend(say::agent::rewrote(agent.rewrites.done(), turn.env.mask));
@@ -281,15 +289,17 @@ fn give_up(turn: &mut Turn<'_>, request: Request, agent: &Agent, mark: Mark, mut
         blocks.extend(agent.shown.clone());
     }
     let claim = if agent.shown.is_empty() { Claim::Nothing } else { request.readings() };
-    end(turn, request, (mark, claim), blocks);
+    end(turn, request, agent, (mark, claim, blocks));
 }
 
 /// The last message of a request that a model drove. A change of this thread that is not verified is named first, whatever
 /// the message says, and then the core looks at it itself: no model's words end that (C-06, FSM-24).
-fn end(turn: &mut Turn<'_>, mut request: Request, (mark, claim): (Mark, Claim), blocks: Vec<Block>) {
+fn end(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, (mark, claim, blocks): (Mark, Claim, Vec<Block>)) {
     let unverified = turn.state.fsm.open_write().filter(|_| claim == Claim::Nothing);
     let unverified = unverified.map(|open| say::plans::still_unverified(&open.call, open.target.as_str()));
-    let blocks = unverified.into_iter().chain(blocks).collect();
+    let choices = turn.choices(&request, agent.asks.choices());
+    let asks = choices.into_iter().flat_map(|choices| [say::agent::wants_to_look(), choices]);
+    let blocks = unverified.into_iter().chain(blocks).chain(asks).collect();
     turn.say(&mut request, mark, claim, blocks);
     carry::verify_after_all(turn, request);
 }
@@ -317,8 +327,13 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
                 let done = done(turn, &mut agent, &wanted, (None, &envelope));
                 agent.batch.push(Slot::Over(done));
             }
-            Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired => {
+            Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired && kind == Some(ToolKind::Write) => {
                 return draft::begin(turn, request, proposal, draft::By::Model);
+            }
+            Proposed::Refused(refusal) if refusal.code == Code::ApprovalRequired => {
+                // It did nothing wrong: the person decides whether to look there.
+                agent.asks.add(turn, &proposal, &refusal);
+                agent.batch.push(Slot::Over(refused(turn, &wanted, &refusal)));
             }
             Proposed::Refused(refusal) => {
                 // What was only too fast says nothing about the model.
@@ -328,7 +343,9 @@ fn act(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent, calls: Vec<W
                     let blocks = say::agent::refused_again(&refusal, turn.env.mask);
                     return give_up(turn, request, &agent, Mark::Refused, blocks);
                 }
-                invented = invented.or(Some(refusal).filter(|refusal| refusal.gate == "schema"));
+                // What there is and was not offered is no invention.
+                let is_invented = refusal.gate == "schema" && (kind.is_none() || refusal.code != Code::NotFound);
+                invented = invented.or(Some(refusal).filter(|_| is_invented));
             }
         }
     }
@@ -409,73 +426,14 @@ fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
         let rewrote = say::agent::rewrote(agent.rewrites.done(), turn.env.mask);
         let refused = say::agent::refused_change(&request.judged, turn.env.registry);
         let claim = request.readings();
-        return end(
-            turn,
-            request,
-            (Mark::Plain, claim),
-            rewrote.into_iter().chain(refused).chain(words).chain(say::agent::still_waits(&turn.state.desk)).collect(),
-        );
+        let waits = say::agent::still_waits(&turn.state.desk);
+        let blocks = rewrote.into_iter().chain(refused).chain(words).chain(waits).collect();
+        return end(turn, request, agent, (Mark::Plain, claim, blocks));
     };
     let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());
     turn.count("phantom_detected_total", &[("model", model), ("tier", tier), ("claim", unfounded.as_str())]);
     let blocks = say::agent::withheld(&unfounded, !agent.shown.is_empty());
     give_up(turn, request, agent, Mark::Plain, blocks);
-}
-
-fn exchange(turn: &Turn<'_>, wanted: &Wanted, result: &str, ok: bool) -> Exchange {
-    let masked = |text: &str| situation::told_line(turn.env.mask, text);
-    let result = situation::masked(turn.env.mask, result, situation::RESULT_CHARS_MAX);
-    let args = wanted.args.clone().map(|args| serde_json::Value::Object(args).to_string()).unwrap_or_default();
-    let target = wanted.target.as_deref().map(masked);
-    Exchange { call: masked(&wanted.name()), target, args: masked(&args), result, ok }
-}
-
-fn not_tried(turn: &Turn<'_>, wanted: &Wanted, why: &str) -> Done {
-    Done { exchange: exchange(turn, wanted, why, false), facts: String::new() }
-}
-
-/// A refusal goes back as data: which gate, why, how to recover (REJ-01).
-fn refused(turn: &Turn<'_>, wanted: &Wanted, refusal: &Refusal) -> Done {
-    let hint = refusal.details.recovery_hint.as_deref().unwrap_or_default();
-    let rewrite = refusal.details.suggested_rewrite.as_deref();
-    let rewrite = rewrite.map(|rewrite| format!(" Allowed instead: {rewrite}")).unwrap_or_default();
-    let result = format!("refused by {}: {}: {}. {hint}{rewrite}", refusal.gate, refusal.code, refusal.message);
-    Done { exchange: exchange(turn, wanted, &result, false), facts: String::new() }
-}
-
-/// What came of a call, as people would be shown it: that is shorter than data, and has the units in it.
-fn done(turn: &Turn<'_>, agent: &mut Agent, wanted: &Wanted, (call, envelope): (Option<&ToolCall>, &Envelope)) -> Done {
-    let spec = turn.env.registry.action(&wanted.tool, &wanted.action);
-    let (Some(call), Some(spec)) = (call, spec) else {
-        let known = envelope.data.get(KNOWN).and_then(serde_json::Value::as_str);
-        let result = match known {
-            Some(facts) => format!("already known from a reading of this request, and not read again: {facts}"),
-            None => "nothing of that kind is there; it was looked for in this request already".to_owned(),
-        };
-        agent.evidence.mentioned(known.unwrap_or_default());
-        let facts = known.unwrap_or_default().to_owned();
-        return Done { exchange: exchange(turn, wanted, &result, true), facts };
-    };
-    let (result, blocks) = if call.kind == ToolKind::Resolve && envelope.ok {
-        (situation::found(turn, envelope), Vec::new())
-    } else {
-        let blocks = answer::show(&spec.show, &call.args, envelope, turn.env.mask);
-        (answer::plain(&blocks), blocks)
-    };
-    if envelope.ok {
-        if call.kind == ToolKind::Resolve {
-            agent.evidence.mentioned(&result);
-        } else {
-            let args = serde_json::Value::Object(call.args.clone()).to_string();
-            agent.evidence.read(&result, (&args, &situation::commands(spec, call)), situation::items(envelope));
-        }
-        if !blocks.is_empty() {
-            agent.shown = blocks;
-        }
-    }
-    let facts = answer::facts(&spec.facts, envelope, turn.env.mask);
-    let facts = facts.into_iter().map(|(attr, value)| format!("{attr}: {value}")).collect::<Vec<_>>().join("; ");
-    Done { exchange: exchange(turn, wanted, &result, envelope.ok), facts }
 }
 
 #[cfg(test)]
@@ -484,6 +442,10 @@ mod tests;
 #[cfg(test)]
 #[path = "loop_tests.rs"]
 mod loops;
+
+#[cfg(test)]
+#[path = "reach_tests.rs"]
+mod reach;
 
 #[cfg(test)]
 #[path = "injection_tests.rs"]

@@ -46,7 +46,8 @@ pub(super) fn offers(turn: &Turn<'_>, request: &Request, ranked: &[String]) -> V
 
 fn offer(env: &Env<'_>, name: &str) -> Option<Offer> {
     let (_, _, spec) = env.registry.named(name)?;
-    let args = spec.args.iter().map(|(name, arg)| OfferedArg {
+    // A credential has its default, and nobody is asked for one.
+    let args = spec.args.iter().filter(|(_, arg)| arg.kind != ArgKind::Credential).map(|(name, arg)| OfferedArg {
         name: name.clone(),
         about: text::cut(&arg.about, ARG_CHARS_MAX),
         kind: match arg.kind {
@@ -57,6 +58,7 @@ fn offer(env: &Env<'_>, name: &str) -> Option<Offer> {
             | ArgKind::Text
             | ArgKind::Destination
             | ArgKind::Command
+            | ArgKind::Credential
             | ArgKind::Content => "string",
         },
         choices: arg.choices.clone(),

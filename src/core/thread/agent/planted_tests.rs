@@ -42,7 +42,7 @@ show.lead = "{name} alerts: {alert}."
 fact = [{ attr = "alert", value = "{alert}" }]
 [tool.action.log]
 kind = "read"
-about = "the end of a log"
+about = "the end of a log: what is up with a host, and what the logs say"
 limit_ms = 1000
 target = "host"
 resolve = "lab_find.host"

@@ -89,6 +89,13 @@ pub(in crate::thread) fn rewrote(done: &[(String, String)], mask: &Mask) -> Opti
     (!lines.is_empty()).then(|| line(lines.join("\n")))
 }
 
+/// What stands over what a model wants to look at.
+pub(in crate::thread) fn wants_to_look() -> Block {
+    line(
+        "The model wants to look at something that nobody here has named. Press one to look at it yourself:".to_owned(),
+    )
+}
+
 /// What stands over a reading that is shown instead of an answer.
 pub(in crate::thread) fn was_read() -> Block {
     line("This was read last:".to_owned())

@@ -3,11 +3,17 @@
 use crate::port::{Block, TableColumn};
 use crate::rate::{Allowance, Most, Scope};
 
-/// A message that is not taken. Said once a minute at most; what comes after it is only marked.
+/// A message that is not taken. That it was too fast is said once a minute at most; what comes after it is only marked.
 pub(in crate::thread) fn too_much(over: &Allowance) -> String {
     let begin = match over.most {
         Most::PerMinute { .. } => format!("that was too fast: {over}"),
         Most::AtOnce(_) => format!("that was too much at once: {over}"),
+        Most::Bytes(most) => {
+            return format!(
+                "that was too long: I read at most {} KB of text in one message. Send it in smaller parts",
+                most / 1024
+            );
+        }
     };
     let wait = if over.wait_ms == 0 { "Wait for an answer".to_owned() } else { format!("Wait {} s", over.wait_s()) };
     format!("{begin}. {wait}. I say this once a minute at most; until then I only mark what I do not take")
@@ -23,6 +29,7 @@ pub(in crate::thread) fn table(allowances: &[Allowance]) -> Vec<Block> {
         let (per_minute, at_once) = match one.most {
             Most::PerMinute { count, burst } => (count.to_string(), burst.to_string()),
             Most::AtOnce(most) => (String::new(), most.to_string()),
+            Most::Bytes(_) => (String::new(), String::new()),
         };
         vec![what(one.scope).to_owned(), per_minute, at_once, one.left.to_string()]
     });
@@ -42,5 +49,6 @@ const fn what(scope: Scope) -> &'static str {
         Scope::Resolve => "discoveries for you",
         Scope::Read => "readings for you",
         Scope::Write => "changes that you plan",
+        Scope::Message => "one message",
     }
 }

@@ -28,7 +28,7 @@ use crate::port::{Block, Choice, TableColumn};
 use crate::resource::Resource;
 use crate::route::{OwnCommand, Route, Suggested};
 use crate::secrets::Mask;
-use crate::signal::Signal;
+use crate::signal::{Payload, Signal};
 use crate::text;
 
 use crate::thread::prefetch::{Mention, brief, mentions, seen};
@@ -176,10 +176,20 @@ pub(in crate::thread) fn took_too_long(limit_ms: u64) -> Vec<Block> {
     sentence(format!("This took longer than {} seconds, so I stopped waiting. Nothing was changed.", limit_ms / 1000))
 }
 
-pub(in crate::thread) fn was_interrupted(words: &str, mask: &Mask) -> Vec<Block> {
+/// A message that is not worked on again. It is named by its person, as the access file calls them, and its time.
+pub(in crate::thread) fn set_aside(turn: &Turn<'_>, signal: &Signal) -> Vec<Block> {
+    let name = turn.env.rights.name(&signal.thread.platform, &signal.actor);
+    let by = name.map(|name| format!(" from {}", text::one_line(&name, 40))).unwrap_or_default();
+    let what = match &signal.payload {
+        Payload::Text { .. } | Payload::Limited { .. } => format!("a message{by}"),
+        Payload::Choice { .. } | Payload::Decision { .. } | Payload::Stray => format!("a choice{by}"),
+        Payload::Edited { .. } | Payload::Deleted { .. } => format!("a change of a message{by}"),
+        Payload::Due { plan } | Payload::Unreachable { plan } => format!("a look at plan {plan}"),
+    };
     sentence(format!(
-        "I could not finish “{}”: I was interrupted. Nothing was changed. Please ask again.",
-        quote(words, mask)
+        "I set aside {what} ({}), because I was interrupted while I worked on it. Nothing was changed. Ask again in other \
+         words or in smaller parts, and tell your administrator if that doesn't work either.",
+        answer::time(signal.received_at)
     ))
 }
 
@@ -244,6 +254,11 @@ fn status(turn: &Turn<'_>) -> Vec<Block> {
         let state = text::one_line(&turn.env.mask.apply(&platform.state), 200);
         fields.push((text::one_line(&platform.name, 40), state));
     }
+    if turn.env.set_aside > 0 {
+        let said =
+            format!("{} in the last 7 days, because I was interrupted twice; my log names them", turn.env.set_aside);
+        fields.push(("messages set aside".to_owned(), said));
+    }
     for spoke in turn.env.spokes {
         fields.push((format!("tools: {}", spoke.name), text::one_line(&turn.env.mask.apply(&spoke.state), 200)));
     }
@@ -276,15 +291,27 @@ fn why(turn: &Turn<'_>, request: &Request) -> Vec<Block> {
                 let after = if passed.is_empty() { "nothing".to_owned() } else { passed.join(", ") };
                 match &one.plan {
                     Some(plan) => format!("passed {after}\n  {}", waiting::became(plan, desk)),
-                    None => {
-                        format!("passed {after}\n  stopped by {} ({}): {}", refusal.gate, refusal.code, refusal.message)
-                    }
+                    None => format!("passed {after}\n  {}", stopped(refusal)),
                 }
             }
         };
         let _infallible = writeln!(trace, "{}{on}\n  reason: {}\n  {end}", one.what, one.because);
     }
     vec![Block::Code { text: text::defuse_mentions(&text::escape(trace.trim_end())) }]
+}
+
+/// Which gate stopped a call, and what else it knows.
+fn stopped(refusal: &Refusal) -> String {
+    let details = &refusal.details;
+    let mut said = format!("stopped by {} ({}): {}", refusal.gate, refusal.code, refusal.message);
+    if let Some(host) = &details.target_host {
+        let ids = details.more_specific_resource_ids.join(", ");
+        let _infallible = write!(said, "\n  target_host: {host}; more_specific_resource_ids: {ids}");
+    }
+    if let Some(id) = &details.recovery_id {
+        let _infallible = write!(said, "\n  recovery: {id}");
+    }
+    said
 }
 
 /// Whoever asked for a call may be told what became of it, and so may whoever may see what it is on.

@@ -26,8 +26,9 @@ fn post(name: &str, lane: Lane) -> Post {
         body: String::new(),
         plan: None,
         attempts: 0,
+        tries: 0,
         repeat: false,
-        in_doubt: 0,
+        since: Wall(0),
     }
 }
 

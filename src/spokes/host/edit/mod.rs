@@ -3,6 +3,7 @@
 //! `replace.rs`.
 
 mod difference;
+mod holder;
 mod keep;
 mod parse;
 mod replace;
@@ -19,6 +20,7 @@ use serde_json::json;
 use super::answer::{Answer, Found, Trouble};
 use super::call::{Call, Target, is_plain_path, parse_target};
 use super::change::Change;
+use super::dispatch::in_background;
 use super::file;
 use super::this_host::ThisHost;
 
@@ -32,10 +34,12 @@ const LINES_MAX: usize = 3_000;
 /// What stands for the sum of a file that does not exist.
 const NO_FILE: &str = "none";
 
-/// The content of a file, and what it was read from; or that there is none yet.
+/// The content of a file, who may use it, and what it was read from; or that there is none yet.
 struct Now {
     path: PathBuf,
     content: Option<String>,
+    /// Its mode and owner ([`holder::access`]), or [`NO_FILE`].
+    access: String,
 }
 
 impl Now {
@@ -71,7 +75,12 @@ pub(super) fn locate(host: &ThisHost, call: &Call) -> Answer {
         id.ok_or_else(|| Trouble::invalid("query", format!("`{shown}` is too long a path, or an unprintable one")))?;
     let (exists, size) = (now.content.is_some(), now.text().len());
     let about = if exists { format!("text, {size} bytes") } else { "does not exist yet".to_owned() };
-    let attrs = [("sha256", now.sum()), ("size", size.to_string()), ("exists", yes_or_no(exists).to_owned())];
+    let attrs = [
+        ("sha256", now.sum()),
+        ("access", now.access.clone()),
+        ("size", size.to_string()),
+        ("exists", yes_or_no(exists).to_owned()),
+    ];
     let resource = Resource {
         id,
         name: shown.clone(),
@@ -122,7 +131,7 @@ pub(super) async fn preview(host: Arc<ThisHost>, call: Call) -> Answer {
         let data = json!({
             "name": name,
             "preview": preview,
-            "before": { "sha256": now.sum() },
+            "before": { "sha256": now.sum(), "access": now.access },
             "after": sum(&after.content),
             "size": size,
             "parses": after.parses,
@@ -136,10 +145,12 @@ pub(super) async fn preview(host: Arc<ThisHost>, call: Call) -> Answer {
 /// becomes what was shown.
 pub(super) async fn change(host: Arc<ThisHost>, call: Call, change: Arc<Change>) -> Answer {
     let (now, after) = prepare(&host, &call).await?;
-    let before = change.before("sha256").ok_or_else(|| {
-        Trouble::forbidden("the plan does not say what the file held, so that nothing tells whether it still does")
-    })?;
-    if now.sum() != before {
+    let (Some(sum_before), Some(access_before)) = (change.before("sha256"), change.before("access")) else {
+        let reason =
+            "the plan does not say what the file held and who could use it, so that nothing tells whether that holds";
+        return Err(Trouble::forbidden(reason));
+    };
+    if now.sum() != sum_before || now.access != access_before {
         return Err(drifted(&now.path));
     }
     let (name, size, sum) = (now.path.display().to_string(), after.content.len(), sum(&after.content));
@@ -253,19 +264,20 @@ fn real_path(path: &Path) -> Result<PathBuf, Trouble> {
 /// Reads a file that may be changed, or finds that there is none. All links in the path have been followed.
 fn read(host: &ThisHost, real: &Path) -> Result<Now, Trouble> {
     file::refuse_unfit(real)?;
-    host.refuse_own(real)?;
+    host.refuse_to_write(real)?;
     let shown = real.display();
     let Some(path) = real.to_str() else {
         return Err(Trouble::invalid("query", format!("`{shown}` is no text; its file cannot be named in a chat")));
     };
     if !real.try_exists().map_err(|error| Trouble::io(real, &error))? {
-        return Ok(Now { path: real.to_owned(), content: None });
+        return Ok(Now { path: real.to_owned(), content: None, access: NO_FILE.to_owned() });
     }
     let opened = file::open(path)?;
-    host.refuse_own(&opened.path)?;
+    host.refuse_to_write(&opened.path)?;
     if opened.path != real {
         return Err(Trouble::drifted(format!("`{shown}` was replaced while it was looked at; nothing was done")));
     }
+    let access = opened.file.metadata().map(|meta| holder::access(&meta)).map_err(|error| Trouble::io(real, &error))?;
     let mut bytes = Vec::new();
     opened.file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| Trouble::io(real, &error))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
@@ -279,7 +291,7 @@ fn read(host: &ThisHost, real: &Path) -> Result<Now, Trouble> {
         let message = format!("`{shown}` has more than {LINES_MAX} lines; it is not changed from a chat");
         return Err(Trouble::invalid("query", message));
     }
-    Ok(Now { path: real.to_owned(), content: Some(content) })
+    Ok(Now { path: real.to_owned(), content: Some(content), access })
 }
 
 fn read_bytes(host: &ThisHost, path: &Path) -> Result<Vec<u8>, Trouble> {
@@ -292,12 +304,4 @@ fn read_bytes(host: &ThisHost, path: &Path) -> Result<Vec<u8>, Trouble> {
 
 const fn yes_or_no(yes: bool) -> &'static str {
     if yes { "yes" } else { "no" }
-}
-
-/// Off the threads that carry messages, so that a slow disk delays only its own answer.
-async fn in_background<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Trouble::failed("the reader broke; please report this")))
 }

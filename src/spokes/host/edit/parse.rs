@@ -1,17 +1,14 @@
 //! What must be true of a file after a change, by its kind: it parses. Errors name the kind and the line and never the
 //! content, because a configuration holds secrets.
 
-use std::fs::File;
-use std::io::{Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{MemfdFlags, memfd_create};
 use saphyr_parser::Parser;
 
 use super::unit;
 use crate::spokes::host::answer::Trouble;
-use crate::spokes::host::exec::{self, Run};
+use crate::spokes::host::exec::{self, Reaches, Run};
 use crate::spokes::host::this_host::ThisHost;
 
 /// How long a shell may take to read a script that it does not run.
@@ -109,24 +106,17 @@ fn toml(content: &str) -> Fault {
 
 /// Lets the shell itself read the script, without running anything of it.
 async fn script(host: &ThisHost, shell: &'static str, content: &str) -> Result<Fault, Trouble> {
-    let input = unnamed_file(content).map_err(|error| Trouble::reading("the script for its shell", error))?;
+    let input = exec::unnamed_file(content).map_err(|error| Trouble::reading("the script for its shell", error))?;
     let run = Run {
         program: shell,
         args: &["-n"],
         input: Some(input),
+        reaches: Reaches::default(),
         limit: SHELL_LIMIT,
         output_bytes_max: SHELL_BYTES_MAX,
     };
     let outcome = exec::run(host, run).await?;
     Ok((outcome.code != Some(0)).then(|| line_of(&outcome.errors)))
-}
-
-/// A file without a name that holds the text, to be read from its beginning.
-fn unnamed_file(content: &str) -> std::io::Result<File> {
-    let mut file = File::from(memfd_create("script", MemfdFlags::CLOEXEC)?);
-    file.write_all(content.as_bytes())?;
-    file.rewind()?;
-    Ok(file)
 }
 
 /// The line that a shell complains about: `bash: line 3: ...` or `sh: 3: ...`.

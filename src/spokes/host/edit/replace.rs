@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
-use super::{FILE_BYTES_MAX, Now, drifted, keep};
+use super::{FILE_BYTES_MAX, Now, drifted, holder, keep};
 use crate::clock::fresh_id;
 use crate::spokes::host::answer::Trouble;
 use crate::spokes::host::change::Change;
@@ -26,9 +26,11 @@ pub(super) fn replace(now: &Now, content: &str, change: &Change) -> Result<(), T
     let new = Draft::write(&folder, now, old.as_ref(), content)?;
     // Looked at once more directly before it is replaced: whoever changed it since the last look keeps the change.
     if let Some(old) = open_old(&folder, name, now)? {
+        let access =
+            old.metadata().map(|meta| holder::access(&meta)).map_err(|error| Trouble::io(&now.path, &error))?;
         let mut held = Vec::new();
         old.take(FILE_BYTES_MAX + 1).read_to_end(&mut held).map_err(|error| Trouble::io(&now.path, &error))?;
-        if held != now.text().as_bytes() {
+        if held != now.text().as_bytes() || access != now.access {
             return Err(drifted(&now.path));
         }
     }
@@ -123,6 +125,7 @@ mod tests {
     use countersign_core::envelope::Code;
     use tokio_util::sync::CancellationToken;
 
+    use super::super::NO_FILE;
     use super::*;
     use crate::spokes::host::change::tests::permitted;
 
@@ -143,7 +146,8 @@ mod tests {
 
         /// Replaces what was read as `read` by `two`; then what is there, under how many names.
         fn replace(&self, read: Option<&str>, change: &Change) -> (Option<Code>, Option<String>, usize) {
-            let now = Now { path: self.path.clone(), content: read.map(str::to_owned) };
+            let access = self.path.metadata().map_or_else(|_| NO_FILE.to_owned(), |meta| holder::access(&meta));
+            let now = Now { path: self.path.clone(), content: read.map(str::to_owned), access };
             let code = replace(&now, "two", change).err().map(|trouble| trouble.failure().code);
             let names = std::fs::read_dir(self.dir.path()).expect("it is there").count();
             (code, std::fs::read_to_string(&self.path).ok(), names)

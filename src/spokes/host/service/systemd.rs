@@ -2,6 +2,7 @@
 //! ours with systemd has run it; the tests use a stand-in for `systemctl` that prints what its manual describes.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -10,7 +11,7 @@ use futures::future::BoxFuture;
 use super::control::Verb;
 use super::{Service, Services, State, Status};
 use crate::spokes::host::answer::Trouble;
-use crate::spokes::host::exec::{self, Run};
+use crate::spokes::host::exec::{self, Reaches, Run};
 use crate::spokes::host::this_host::ThisHost;
 
 /// How long `systemctl` may take; it waits for the system bus.
@@ -38,8 +39,14 @@ impl<'h> Systemd<'h> {
 
     async fn show(&self, pattern: &str) -> Result<Vec<Status>, Trouble> {
         let args = ["show", "--no-pager", PROPERTIES, "--", pattern];
-        let run =
-            Run { program: "systemctl", args: &args, limit: LIMIT, input: None, output_bytes_max: OUTPUT_BYTES_MAX };
+        let run = Run {
+            program: "systemctl",
+            args: &args,
+            limit: LIMIT,
+            input: None,
+            reaches: manager(),
+            output_bytes_max: OUTPUT_BYTES_MAX,
+        };
         let outcome = exec::run(self.host, run).await?;
         if outcome.code != Some(0) && !outcome.cut {
             return Err(Trouble::failed(format!("`systemctl` did not answer: {}", outcome.errors)));
@@ -98,6 +105,7 @@ impl Services for Systemd<'_> {
                 args: &args,
                 limit: CONTROL_LIMIT,
                 input: None,
+                reaches: manager(),
                 output_bytes_max: OUTPUT_BYTES_MAX,
             };
             // systemd itself starts what the unit says, so that nothing of it hangs on our pipes or in our group.
@@ -113,6 +121,12 @@ impl Services for Systemd<'_> {
         }
         .boxed()
     }
+}
+
+/// `systemctl` talks to the manager by its own socket, or over the system's bus.
+fn manager() -> Reaches {
+    let sockets = ["/run/systemd/private", "/run/dbus/system_bus_socket"].map(PathBuf::from).into();
+    Reaches { sockets, ..Reaches::default() }
 }
 
 /// One block of `Key=value` lines; `None` for a unit that is not installed.

@@ -16,7 +16,7 @@ use procfs::process::{Process, Stat};
 use super::control::{Verb, script_failed};
 use super::{Service, Services, State, Status};
 use crate::spokes::host::answer::Trouble;
-use crate::spokes::host::exec::{self, Run};
+use crate::spokes::host::exec::{self, Reaches, Run};
 use crate::spokes::host::this_host::ThisHost;
 
 /// How long one script may take to say how its service is.
@@ -80,11 +80,14 @@ impl<'h> SysV<'h> {
 
     async fn ask(&self, service: Service) -> Status {
         let path = self.script(&service.name);
+        // A script may ask its service by whatever local socket that has.
+        let reaches = Reaches { all_files: true, sockets: vec![PathBuf::from("/")], ..Reaches::default() };
         let run = Run {
             program: &path,
             args: &["status"],
             limit: STATUS_LIMIT,
             input: None,
+            reaches,
             output_bytes_max: OUTPUT_BYTES_MAX,
         };
         let (state, detail) = match exec::run(self.host, run).await {

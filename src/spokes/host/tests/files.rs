@@ -30,7 +30,15 @@ fn sum(text: &str) -> String {
 struct Located {
     target: String,
     sha256: String,
+    access: String,
     resource: Resource,
+}
+
+impl Located {
+    /// What a plan says that the file was.
+    fn before(&self) -> [(&str, &str); 2] {
+        [("sha256", &self.sha256), ("access", &self.access)]
+    }
 }
 
 impl Machine {
@@ -38,7 +46,8 @@ impl Machine {
         let mut found = self.resources("host_file", json!({ "action": "locate", "query": query })).await;
         assert_eq!(found.len(), 1);
         let resource = found.remove(0);
-        Located { target: resource.id.to_string(), sha256: resource.attrs["sha256"].clone(), resource }
+        let attr = |name: &str| resource.attrs[name].clone();
+        Located { target: resource.id.to_string(), sha256: attr("sha256"), access: attr("access"), resource }
     }
 
     async fn not_located(&self, query: impl serde::Serialize) -> Failure {
@@ -68,7 +77,7 @@ impl Machine {
         let args = json!({ "action": action, "target": found.target, "content": text });
         let preview = self.ask("host_file", args).await;
         let after = preview.data["after"].as_str().unwrap_or("refused");
-        let (before, expect) = ([("sha256", found.sha256.as_str())], [("sha256", after)]);
+        let (before, expect) = (found.before(), [("sha256", after)]);
         self.order_expecting(call, &found.target, json!({ "content": text }), &before, &expect).await
     }
 
@@ -96,7 +105,7 @@ async fn a_file_is_found_previewed_written_and_verified() {
     let preview = machine.preview(WRITE, &found, "one\n2\nthree").await;
     assert_eq!(
         (&preview["after"], &preview["before"]),
-        (&json!(sum("one\n2\nthree\n")), &json!({ "sha256": found.sha256 }))
+        (&json!(sum("one\n2\nthree\n")), &json!({ "sha256": found.sha256, "access": found.access }))
     );
     assert_eq!(preview["parses"], json!("not checked: this kind of file is not known here"));
     let shown = preview["preview"].as_str().expect("a text").replace(&path.display().to_string(), "PATH");
@@ -358,7 +367,7 @@ async fn what_would_not_become_what_was_countersigned_is_not_written() {
     let machine = Machine::new();
     let path = file(&machine, "motd", "one\n");
     let found = machine.locate(&path).await;
-    let before = [("sha256", found.sha256.as_str())];
+    let before = found.before();
     for (call, other) in [(WRITE, sum("three\n")), (APPEND, sum("two\n"))] {
         let args = json!({ "content": "two" });
         let expect = [("sha256", other.as_str())];

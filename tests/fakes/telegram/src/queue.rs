@@ -72,6 +72,14 @@ impl Queue {
         true
     }
 
+    /// Keeps an update as it is, whether the bot wants its kind or not, under the next number.
+    pub(crate) fn push_as_it_is(&mut self, mut update: Value) {
+        let id = self.next_id;
+        self.next_id += 1;
+        update["update_id"] = id.into();
+        self.pending.push_back(Update { id, chat: None, body: update, held: None });
+    }
+
     /// What the bot wants from now on; an empty list is Telegram's own choice.
     pub(crate) fn allow(&mut self, kinds: &[&str]) {
         let kinds = if kinds.is_empty() { &BY_DEFAULT } else { kinds };

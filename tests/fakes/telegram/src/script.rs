@@ -316,6 +316,12 @@ impl Fake {
         played(self.shared().change(|state| press_data(state, user, chat, message, data)))
     }
 
+    /// An update that this fake would not make, handed out as it is; only its number is the fake's. Of what it says nothing
+    /// stands in any chat.
+    pub fn hand_out(&self, update: Value) {
+        self.shared().change(|state| state.queue.push_as_it_is(update));
+    }
+
     /// Too much time went by: the callback can be answered no more.
     pub fn expire(&self, callback: &str) {
         self.shared().change(|state| state.callbacks.get_mut(callback).map(|question| question.open = false));

@@ -11,7 +11,7 @@ use crate::faults::stored::unfinished;
 use crate::faults::{config, desk, until};
 use crate::kill::setting;
 use crate::support::chat::Chat;
-use crate::support::database::rows;
+use crate::support::database::{change, rows};
 use crate::support::telegram::{ANN, BOB, Script, Stage};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -76,6 +76,57 @@ async fn an_outage_loses_no_approval_no_message_and_no_answer() {
         outage.as_secs_f32(),
         took.as_secs_f32()
     );
+    stage.end().await;
+}
+
+/// A proxy before Telegram answers with pages of its own, for longer than five attempts take.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_proxy_that_answers_for_telegram_loses_no_card_and_no_answer() {
+    let desk = desk();
+    let config = config(desk.path());
+    let mut stage = Stage::with(Script { config: &config, ..Script::default() }).await;
+    let (fake, file) = (stage.fake.clone(), desk.path().join("served.txt"));
+    let private = fake.private(ANN);
+    fake.fault(Fault::gateway(502).on("sendMessage").always());
+    stage.say(ANN, private, "ping before");
+    let asked = stage.say(ANN, stage.ops, &format!("append to {}: one line", file.display()));
+    let attempts = |chat| {
+        let is_attempt =
+            |call: &&countersign_telegram_fake::Call| call.method == "sendMessage" && call.chat == Some(chat);
+        fake.log().iter().filter(is_attempt).count()
+    };
+    let missing = async || format!("{} and {}", attempts(private), attempts(stage.ops));
+    until(BACK, missing, async || (attempts(private) >= 1 && attempts(stage.ops) >= 1).then_some(())).await;
+    fake.fault(Fault::gateway(502).on("getUpdates").always());
+    until(BACK, missing, async || (attempts(private) >= 7 && attempts(stage.ops) >= 7).then_some(())).await;
+    fake.clear_faults();
+    stage.said(private, "before").await;
+    let card = stage.card_of(stage.ops, asked).await;
+    stage.press(BOB, (card.room, card.message), &card.approve).await;
+    stage.said(stage.ops, "Done and verified: append to").await;
+    assert_eq!(std::fs::read_to_string(&file).expect("it was made"), "one line\n");
+    let log = stage.logged();
+    assert!(!log.contains("a message will never be delivered"), "{log}");
+    stage.end().await;
+}
+
+/// What waits is known by when it was written: a day is not waited for here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_comes_late_says_when_it_was_written() {
+    let desk = desk();
+    let config = config(desk.path());
+    let mut stage = Stage::with(Script { config: &config, ..Script::default() }).await;
+    let private = stage.fake.private(ANN);
+    stage.fake.fault(Fault::status(502).on("sendMessage").always());
+    stage.say(ANN, private, "ping early");
+    stage.fake.wait_for_call(|call| call.method == "sendMessage").await;
+    stage.kill().await;
+    let older = "UPDATE outbox SET created_at = created_at - 1200000 WHERE state IN ('pending', 'sending')";
+    change(&stage.database(), older).await;
+    stage.fake.clear_faults();
+    stage.go_on().await;
+    let said = stage.said(private, "early").await;
+    assert!(said.text.starts_with("(written 20 min ago"), "{}", said.text);
     stage.end().await;
 }
 

@@ -5,7 +5,7 @@ use countersign_model_fake::{Fake, Turn};
 use serde_json::{Value, json};
 
 use super::room::{Place, Room};
-use crate::model::{QUESTION, disks, find_host, this_host, told};
+use crate::model::{DISK_QUESTION, QUESTION, disks, find_host, this_host, told};
 
 /// A small model first, and a larger one.
 const TWO: &str = "fast = \"small\"\n";
@@ -30,7 +30,7 @@ pub(super) async fn a_call_that_was_invented_is_refused_as_data_and_the_model_me
     let wrong = Turn::call("host_disk__usage", &json!({ "target": this_host(), "depth": "very" }));
     let model = Fake::start(vec![invented(0), find_host(), wrong, disks(), Turn::says("The disks have room.")]);
     let mut room = Room::with(place, &model, "").await;
-    reads!(room.ask(QUESTION, "have room").await, @r"
+    reads!(room.ask(DISK_QUESTION, "have room").await, @r"
     Not done: k8s.delete_everything was refused (NOT_FOUND, gate schema); why tells more.
     The model says:
     The disks have room.
@@ -55,7 +55,7 @@ pub(super) async fn a_call_in_prose_is_read_and_one_that_is_nearly_json_is_mende
     let nearly = format!("{{\"name\": \"host_disk__usage\", \"arguments\": {{\"target\": \"{}\",}}", this_host());
     let model = Fake::start(vec![in_prose, Turn::says(&nearly), Turn::says("The disks have room.")]);
     let mut room = Room::with(place, &model, "").await;
-    reads!(room.ask(QUESTION, "have room").await, @r"
+    reads!(room.ask(DISK_QUESTION, "have room").await, @r"
     The model says:
     The disks have room.
     ");

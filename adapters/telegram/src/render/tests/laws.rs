@@ -1,11 +1,15 @@
 //! What holds of every message, whatever stands in it: its markup is sound, nothing is lost or added, no message is longer
 //! than Telegram takes, and nobody is woken.
 
+use countersign_core::port::DeliveryNotes;
 use proptest::prelude::*;
 
 use super::super::{Part, Text, message};
 use super::{BOTH, POST, html, outgoing};
 use countersign_core::port::{Block, Mark, TableColumn};
+
+/// As much as a delivery can have to say.
+const LONGEST: DeliveryNotes = DeliveryNotes { repeat: true, late_minutes: Some(u64::MAX), lost: u64::MAX };
 
 /// Text that is rich in what markup is made of; sometimes long.
 fn hostile() -> impl Strategy<Value = String> {
@@ -118,7 +122,7 @@ proptest! {
         let mut all = String::new();
         for text in texts {
             all.push_str(&is_sound(text)?.text);
-            is_sound(&text.clone().repeated())?;
+            is_sound(&text.clone().noting(LONGEST))?;
         }
         let (drawn, said) = (essence(&all), essence(&source(&blocks)));
         prop_assert!(!parts.is_empty());

@@ -294,11 +294,8 @@ jcmd -l
 py-spy dump --pid 4242
 bpftrace -l 'tracepoint:syscalls:*'
 turbostat -n 1
-ps -fp $(pidof nginx)
 pct exec 100 -- uptime
 perf stat -e cycles,instructions -a ls
-ls -l /proc/$(pidof nginx)/fd
-lsof -p $(pidof nginx)
 sysctl net.ipv4.ip_forward
 journalctl --unit=nginx --lines=20 --no-pager
 journalctl -u nginx -u php-fpm --since today

@@ -109,28 +109,25 @@ arping -c 2 -I eth0 10.0.0.1
 curl -sI https://example.com
 curl -s -o /dev/null -w '%{http_code}\n' https://example.com
 curl -sS -m 5 --connect-timeout 2 http://localhost:9090/-/healthy
-curl -kvL https://10.0.0.1:8443/health
+curl -kv https://10.0.0.1:8443/health
 curl -X GET http://localhost:8080/
 curl -H 'Accept: application/json' -s localhost:8080/actuator/health
-curl -s --resolve example.com:443:10.0.0.1 https://example.com/
 curl -s http://localhost/metrics -o -
-curl --unix-socket /run/x.sock http://localhost/info
 curl -sv https://example.com --trace-ascii -
 curl --version
-wget -qO- http://localhost/health
-wget --spider -S https://example.com
-wget -q -O /dev/null http://localhost/
+wget --max-redirect=0 -qO- http://localhost/health
+wget --max-redirect=0 --spider -S https://example.com
+wget --max-redirect=0 -q -O /dev/null http://localhost/
 grpcurl -plaintext localhost:50051 list
 grpcurl -plaintext localhost:50051 describe my.Service
 ss -tlnp | cat
 http GET --ignore-stdin localhost:8080/health
-for h in web1 web2; do ping -c 1 $h; done
 curl -4 -s ifconfig.me
 curl http://localhost:9200/_cat/indices?v
 curl "http://localhost:9090/api/v1/query?query=up"
 curl -u elastic:x -s http://localhost:9200/_cluster/health
 curl --head https://example.com
-curl -fsSL https://example.com
+curl -fsS https://example.com
 ss -tulwn
 ss -tanp state time-wait
 ss -ti dst :443
@@ -178,9 +175,9 @@ nft list ruleset -a
 ethtool -k eth0
 chronyc -n sources
 chronyc sourcestats -v
-wget -S --spider https://example.com
-wget -qO - http://localhost | cat
-wget -O /dev/null -T 5 -t 1 http://localhost
+wget --max-redirect=0 -S --spider https://example.com
+wget --max-redirect=0 -qO - http://localhost | cat
+wget --max-redirect=0 -O /dev/null -T 5 -t 1 http://localhost
 conntrack -L -s 10.0.0.1
 conntrack -L | cat
 "#;
