@@ -10,8 +10,6 @@ pub mod engine;
 pub mod permit;
 pub mod vault;
 pub mod replay;
-#[cfg(feature = "host")]
-mod sandbox;
 mod served;
 pub mod store;
 pub mod tools;

@@ -62,7 +62,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failed> {
 #[cfg(feature = "host")]
 fn sandbox(setup: &Setup) -> About {
     let best_effort = setup.config.run.sandbox == SandboxMode::BestEffort;
-    let finding = match (crate::sandbox::missing(), best_effort) {
+    let finding = match (countersign_sandbox::missing(&crate::spokes::host::usual_walls()), best_effort) {
         (None, _) => {
             Finding::fine("commands run in a sandbox: no writes, no signals, no secrets, no network but the allowed")
         }

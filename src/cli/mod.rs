@@ -202,7 +202,7 @@ pub(crate) enum Failed {
 /// Runs what the command line says.
 pub fn main() -> ExitCode {
     #[cfg(feature = "host")]
-    if let Some(code) = crate::sandbox::run_if_asked() {
+    if let Some(code) = countersign_sandbox::launch_if_asked(crate::spokes::host::usual_walls) {
         return code;
     }
     let cli = match Cli::try_parse() {

@@ -53,7 +53,12 @@ impl Own {
         let this_program = std::env::current_exe().context("failed to find this program's own file")?;
         let services = services(&this_program);
         let home = std::env::var_os("HOME").map(PathBuf::from);
+        #[cfg(feature = "host")]
+        let launcher = Some(this_program.with_file_name(countersign_sandbox::LAUNCHER));
+        #[cfg(not(feature = "host"))]
+        let launcher: Option<PathBuf> = None;
         let programs = std::iter::once(this_program)
+            .chain(launcher)
             .chain(programs(places.config))
             .chain(services.iter().flat_map(|name| unit_files(name, home.as_deref())));
         Ok(Self { kept: by_both_names(kept(places)), programs: by_both_names(programs), services })

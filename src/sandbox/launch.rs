@@ -11,7 +11,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
 use nix::unistd::setsid;
 
-use super::{SESSION, USUAL, Walls, everything, mounts, privileges, rules, secret_places, system_calls};
+use super::{SESSION, Walls, mounts, privileges, rules, system_calls};
 
 /// The first file descriptor that is none of input, output and errors.
 const FIRST_OTHER: i32 = 3;
@@ -37,7 +37,6 @@ pub(super) fn launch(walls: &OsStr, program: &OsStr, args: impl Iterator<Item = 
     close_fds::set_fds_cloexec(FIRST_OTHER, &[]);
     let built = match walls.to_str() {
         Some(SESSION) => own_session(),
-        Some(USUAL) => build(&Walls { covered: secret_places(&[]), readable: everything(), ..Walls::default() }),
         _ => read(walls).and_then(|walls| build(&walls)),
     };
     match built {

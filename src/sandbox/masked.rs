@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 
 /// A file without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MaskedFile {
+pub struct MaskedFile {
     /// The real path of the original.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// The masked content.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// Masked files on their way to the launcher.
 #[derive(Debug)]
-pub(crate) struct MaskedFiles(File);
+pub struct MaskedFiles(File);
 
 impl MaskedFiles {
     /// Writes the files into memory.
-    pub(crate) fn new(files: &[MaskedFile]) -> io::Result<Self> {
+    pub fn new(files: &[MaskedFile]) -> io::Result<Self> {
         // No secret is in it, so that it may be inherited by every program that is started: the launcher closes it.
         let memory = File::from(memfd_create("masked", MemfdFlags::empty())?);
         serde_json::to_writer(&memory, files)?;
@@ -33,7 +33,7 @@ impl MaskedFiles {
     }
 
     /// Returns its number, which is the same in a program that inherits it.
-    pub(crate) fn descriptor(&self) -> i32 {
+    pub fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
 }

@@ -166,7 +166,7 @@ fn readable(walls: &Walls, reads: BitFlags<AccessFs>) -> Vec<Result<PathBeneath<
 }
 
 /// Returns everything below the root but the devices. Reads one folder.
-pub(crate) fn everything() -> Vec<PathBuf> {
+pub fn everything() -> Vec<PathBuf> {
     let entries = fs::read_dir("/").into_iter().flatten().flatten().map(|entry| entry.path());
     entries.filter(|path| path != Path::new("/dev")).collect()
 }

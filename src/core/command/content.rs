@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::args::Parsed;
 use super::reach::Reach;
+use super::tables::rows_by_name;
 
 /// The content that a command can show of the files it reads. Each variant includes the ones before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -23,30 +24,56 @@ pub enum Shows {
 }
 
 /// Findings about a command beside its intent and risk.
-#[derive(Clone, Debug)]
-pub(super) struct Traits {
-    pub(super) reach: Reach,
-    pub(super) shows: Shows,
-    /// True if it reads files whose names it finds or gets from its input.
-    pub(super) takes_names: bool,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// What it must reach beside the files of this machine.
+    pub reach: Reach,
+    /// The content that it can show of the files it reads.
+    pub shows: Shows,
+    /// True if it reads files whose names it finds or gets from its input (`find -exec`, `xargs`).
+    pub takes_names: bool,
+    /// True if it reads the arguments of other processes (`pgrep -f`).
+    pub reads_arguments: bool,
+    /// True if it hands a line with a pipeline to a program that runs it (`sh -c 'a | b'`).
+    pub pipes_inside: bool,
 }
 
 impl Traits {
     /// Nothing at all.
     pub(super) const fn nothing() -> Self {
-        Self { reach: Reach::nothing(), shows: Shows::Nothing, takes_names: false }
+        Self {
+            reach: Reach::nothing(),
+            shows: Shows::Nothing,
+            takes_names: false,
+            reads_arguments: false,
+            pipes_inside: false,
+        }
     }
 
-    /// Adds what it shows.
-    pub(super) fn shows(&mut self, shows: Shows) {
-        self.shows = self.shows.max(shows);
+    /// Those of a command that was not judged.
+    pub(super) const fn unknown() -> Self {
+        Self {
+            reach: Reach::nothing(),
+            shows: Shows::Anything,
+            takes_names: true,
+            reads_arguments: true,
+            pipes_inside: true,
+        }
+    }
+
+    /// Adds what a tool with these words reads and shows.
+    pub(super) fn add_content(&mut self, name: &str, parsed: &Parsed<'_>) {
+        self.shows = self.shows.max(of(name, parsed));
+        self.reads_arguments |= rows().get(name).is_some_and(|row| row.arguments);
     }
 
     /// Adds those of another command inside the same one.
     pub(super) fn add(&mut self, other: &Self) {
         self.reach.add(&other.reach);
-        self.shows(other.shows);
+        self.shows = self.shows.max(other.shows);
         self.takes_names |= other.takes_names;
+        self.reads_arguments |= other.reads_arguments;
+        self.pipes_inside |= other.pipes_inside;
     }
 }
 
@@ -63,24 +90,19 @@ struct Row {
     /// If not empty: without one of these options it shows anything.
     #[serde(default)]
     only_with: String,
+    /// True if it reads the arguments of other processes.
+    #[serde(default)]
+    arguments: bool,
 }
 
 /// The shipped rows by the names of tools. A mistake in them is a mistake of this program: a test reads them.
 fn rows() -> &'static BTreeMap<String, Row> {
     static ROWS: OnceLock<BTreeMap<String, Row>> = OnceLock::new();
-    ROWS.get_or_init(|| {
-        let table: BTreeMap<String, Row> = toml::from_str(include_str!("tables/content.toml"))
-            .unwrap_or_else(|mistake| panic!("the table `content`: {mistake}"));
-        let names = |(name, row): (String, Row)| {
-            let all: Vec<String> = row.also.iter().cloned().chain([name]).collect();
-            all.into_iter().map(move |name| (name, row.clone()))
-        };
-        table.into_iter().flat_map(names).collect()
-    })
+    ROWS.get_or_init(|| rows_by_name(include_str!("tables/content.toml"), |row: &Row| &row.also))
 }
 
 /// Returns the content that a tool can show with these words.
-pub(super) fn of(name: &str, parsed: &Parsed<'_>) -> Shows {
+fn of(name: &str, parsed: &Parsed<'_>) -> Shows {
     let Some(row) = rows().get(name) else { return Shows::Anything };
     let is_given = |option: &str| {
         parsed.options.iter().any(|given| given.name == option)
@@ -112,7 +134,7 @@ mod tests {
     fn shows(line: &str) -> Vec<Shows> {
         let judged = judge(line);
         let list = judged.run.unwrap_or_else(|| panic!("{line}: {}", judged.reason));
-        list.stages().map(|stage| stage.shows).collect()
+        list.stages().map(|stage| stage.traits.shows).collect()
     }
 
     #[test]
@@ -172,7 +194,7 @@ mod tests {
             ("find /srv -name a -exec rev {} + | cat", [true, false]),
         ] {
             let list = judge(line).run.expect(line);
-            assert_eq!(list.stages().map(|stage| stage.takes_names).collect::<Vec<_>>(), expected, "{line}");
+            assert_eq!(list.stages().map(|stage| stage.traits.takes_names).collect::<Vec<_>>(), expected, "{line}");
         }
     }
 }

@@ -21,6 +21,7 @@ pub(super) fn look(inspect: Inspect, case: &Case<'_, '_>) -> Finding {
         Inspect::Printf => printf(case),
         Inspect::Env => env(case),
         Inspect::Date => date(&case.parsed, &case.name),
+        Inspect::LineRange => line_range(case),
         Inspect::Awk => little_program(case, &little::awk::judge),
         Inspect::Sed => {
             let sandboxed = case.parsed.has("--sandbox");
@@ -306,6 +307,27 @@ fn env(case: &Case<'_, '_>) -> Finding {
         }
     }
     found
+}
+
+/// Lines by their numbers. A pattern, or the name of a function, tells whether a text is in what nobody masks.
+fn line_range(case: &Case<'_, '_>) -> Finding {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_end = |text: &str| text.is_empty() || is_number(text.trim_start_matches(['+', '-']));
+    let is_range = |text: &str| {
+        let range = text.split(':').next().unwrap_or_default();
+        let (begin, end) = range.split_once(',').unwrap_or((range, ""));
+        is_number(begin) && is_end(end)
+    };
+    let ranges = case.parsed.options.iter().filter(|given| given.name == "-L").map(|given| given.value.as_ref());
+    let mut others = ranges.filter(|value| !value.and_then(Word::known).is_some_and(is_range));
+    match others.next() {
+        Some(value) => Finding::unknown(format!(
+            "{} may search what is not masked; write the numbers of lines ({} -L)",
+            value.map_or("a word", Word::shown),
+            case.name
+        )),
+        None => Finding::reads(),
+    }
 }
 
 fn date(parsed: &Parsed<'_>, name: &str) -> Finding {

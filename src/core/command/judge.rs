@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::args::{self, Parsed};
-use super::content::{self, Traits};
+use super::content::Traits;
 use super::inspect;
 use super::judgement::{Category, Finding, Risk};
 use super::line::{Argument, Stage};
@@ -93,7 +93,7 @@ impl<'t> Judge<'t> {
         let found = before.fold(self.words(&simple.words, simple.input, depth), Finding::and);
         let traits = self.traits.replace(outer);
         self.traits.borrow_mut().add(&traits);
-        (stage.reach, stage.shows, stage.takes_names) = (traits.reach, traits.shows, traits.takes_names);
+        stage.traits = traits;
         let lines = self.inner_lines.replace(outer_lines);
         lines.iter().fold(found, |found, inner| found.and(inner.put_into(&mut stage.words)))
     }
@@ -116,6 +116,7 @@ impl<'t> Judge<'t> {
             return Finding::unknown("has a pattern of file names in an inner command; write the names out".to_owned());
         }
         let (found, judged) = self.script(&script, input, depth);
+        self.traits.borrow_mut().pipes_inside |= judged.list.0.iter().any(|(_, pipeline)| pipeline.len() > 1);
         let given = given.iter().map(|word| (*word).to_owned()).collect();
         self.inner_lines.borrow_mut().push(InnerLine { given, line: judged.list.to_line() });
         found
@@ -240,7 +241,7 @@ impl Case<'_, '_> {
 
     /// Everything about a command without a sub-command.
     fn whole(&self) -> Finding {
-        self.judge.traits.borrow_mut().shows(content::of(&self.name, &self.parsed));
+        self.judge.traits.borrow_mut().add_content(&self.name, &self.parsed);
         let reached = match reach::of(&self.name, &self.parsed) {
             Ok(reach) => {
                 self.judge.traits.borrow_mut().reach.add(&reach);

@@ -124,13 +124,13 @@ impl Judgement {
 
     /// Whether any of its commands talks to another machine.
     pub fn uses_network(&self) -> bool {
-        self.run.iter().flat_map(CommandList::stages).any(|stage| stage.reach.network.is_some())
+        self.run.iter().flat_map(CommandList::stages).any(|stage| stage.traits.reach.network.is_some())
     }
 
     /// Whether another program of this machine carries out what stands in it: a command in a container, a statement of a
     /// database. What it reads there has no path on this machine.
     pub fn asks_a_service(&self) -> bool {
-        let uses_socket = |stage: &Stage| !stage.reach.sockets.is_empty();
+        let uses_socket = |stage: &Stage| !stage.traits.reach.sockets.is_empty();
         self.intent == Intent::ReadOnlyConditional && self.run.iter().flat_map(CommandList::stages).any(uses_socket)
     }
 

@@ -3,8 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::content::Shows;
-use super::reach::Reach;
+use super::content::Traits;
 
 /// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +51,8 @@ pub struct Stage {
     pub output: Stream,
     /// Its standard error.
     pub errors: Stream,
-    /// What it must reach beside the files of this machine.
-    pub reach: Reach,
-    /// The content that it can show of the files it reads.
-    pub shows: Shows,
-    /// True if it reads files whose names it finds or gets from its input (`find -exec`, `xargs`).
-    pub takes_names: bool,
+    /// What is known of it beside its words.
+    pub traits: Traits,
 }
 
 /// Commands that run beside each other, each reading what the one before it writes; never empty. The last one's exit code

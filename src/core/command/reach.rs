@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::args::Parsed;
 use super::judgement::Finding;
 use super::script::Word;
+use super::tables::rows_by_name;
 use crate::egress::{Destinations, host_of};
 
 /// What one command of a line must reach.
@@ -132,15 +133,7 @@ enum Operands {
 /// The shipped rows by the names of tools. A mistake in them is a mistake of this program: a test reads them.
 fn rows() -> &'static BTreeMap<String, Row> {
     static ROWS: OnceLock<BTreeMap<String, Row>> = OnceLock::new();
-    ROWS.get_or_init(|| {
-        let table: BTreeMap<String, Row> = toml::from_str(include_str!("tables/reach.toml"))
-            .unwrap_or_else(|mistake| panic!("the table `reach`: {mistake}"));
-        let names = |(name, row): (String, Row)| {
-            let all: Vec<String> = row.also.iter().cloned().chain([name]).collect();
-            all.into_iter().map(move |name| (name, row.clone()))
-        };
-        table.into_iter().flat_map(names).collect()
-    })
+    ROWS.get_or_init(|| rows_by_name(include_str!("tables/reach.toml"), |row: &Row| &row.also))
 }
 
 /// The tool's own name in one with a sub-command.
@@ -232,7 +225,7 @@ mod tests {
     fn reach(line: &str) -> Reach {
         let judged = judge(line);
         let list = judged.run.unwrap_or_else(|| panic!("{line}: {}", judged.reason));
-        list.stages().map(|stage| stage.reach.clone()).next().expect("one command")
+        list.stages().map(|stage| stage.traits.reach.clone()).next().expect("one command")
     }
 
     fn why(line: &str, allow: &[&str]) -> Option<String> {
@@ -318,7 +311,7 @@ mod tests {
                 .run
                 .iter()
                 .flat_map(super::super::CommandList::stages)
-                .find_map(|stage| stage.reach.network.clone());
+                .find_map(|stage| stage.traits.reach.network.clone());
             let allowed = Destinations::parse(all).expect("sound entries");
             assert!(
                 judged.run.is_none() || network.is_some_and(|network| network.refused_by(&allowed).is_some()),
@@ -399,7 +392,7 @@ mod tests {
             let allowed = Destinations::parse(listed).expect("sound entries");
             let judged = judge(&whole);
             let reached: Vec<Reach> =
-                judged.run.iter().flat_map(super::super::CommandList::stages).map(|stage| stage.reach.clone()).collect();
+                judged.run.iter().flat_map(super::super::CommandList::stages).map(|stage| stage.traits.reach.clone()).collect();
             let refused = reached.iter().any(|reach| {
                 reach.network.as_ref().is_some_and(|network| network.refused_by(&allowed).is_some())
             });

@@ -1,6 +1,9 @@
 //! The tables that lines are judged by: the shipped ones, and what a team adds to them. A team may make a shipped tool
 //! stricter, never looser, and may say what a tool of its own does.
 
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use super::table::{self, Tools};
@@ -30,6 +33,17 @@ impl Tables {
     pub fn judge(&self, line: &str) -> Judgement {
         judge_with(self.own.as_ref().unwrap_or_else(|| table::shipped()), line, true)
     }
+}
+
+/// Reads a shipped table that has one row for several tools, under each of their names. Panics where the table cannot be read:
+/// a test reads each.
+pub(super) fn rows_by_name<R: Clone + DeserializeOwned>(text: &str, also: fn(&R) -> &[String]) -> BTreeMap<String, R> {
+    let table: BTreeMap<String, R> = toml::from_str(text).unwrap_or_else(|mistake| panic!("a table: {mistake}"));
+    let names = |(name, row): (String, R)| {
+        let all: Vec<String> = also(&row).iter().cloned().chain([name]).collect();
+        all.into_iter().map(move |name| (name, row.clone()))
+    };
+    table.into_iter().flat_map(names).collect()
 }
 
 #[cfg(test)]

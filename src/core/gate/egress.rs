@@ -38,7 +38,8 @@ fn command(case: &CallCase<'_>, ctx: &Ctx<'_>) -> Option<(String, String)> {
     case.args_of(ArgKind::Command).find_map(|(name, line)| {
         let judged = ctx.env.commands.judge(&line);
         let mut stages = judged.run.iter().flat_map(CommandList::stages);
-        let message = stages.find_map(|stage| stage.reach.network.as_ref()?.refused_by(&ctx.env.limits.egress))?;
+        let message =
+            stages.find_map(|stage| stage.traits.reach.network.as_ref()?.refused_by(&ctx.env.limits.egress))?;
         Some((name.to_owned(), message))
     })
 }

@@ -53,8 +53,9 @@ fn within(text: &str, depth: usize) -> Vec<Find> {
             let inside = in_view(&view, depth + 1).into_iter();
             found.extend(inside.map(|find| Find { at: start + find.at.start..start + find.at.end, ..find }));
         }
-        let lines = view::without_line_starts(text);
-        found.extend(lines.iter().flat_map(|view| in_view(view, depth + 1)));
+        for view in [view::without_line_starts(text), view::without_signs(text)].iter().flatten() {
+            found.extend(in_view(view, depth + 1));
+        }
         if let Some(view) = view::unescaped(text) {
             found.sort_by_key(|find| find.at.start);
             // Without its escapes a text ends its quotes too early, so that too much would count for what is found already.

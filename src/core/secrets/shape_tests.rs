@@ -32,11 +32,13 @@ enum Around {
     Numbers,
     GrepNumbers,
     Difference,
+    Commit,
+    Blame,
     Quote,
     ContainerLog,
 }
 
-const AROUND: [Around; 14] = [
+const AROUND: [Around; 16] = [
     Around::Nothing,
     Around::Heading,
     Around::CodeBlock,
@@ -49,6 +51,8 @@ const AROUND: [Around; 14] = [
     Around::Numbers,
     Around::GrepNumbers,
     Around::Difference,
+    Around::Commit,
+    Around::Blame,
     Around::Quote,
     Around::ContainerLog,
 ];
@@ -75,6 +79,11 @@ impl Around {
             Self::Numbers => each(&|n| format!("{n:>6}\t")),
             Self::GrepNumbers => each(&|n| format!("{n}:")),
             Self::Difference => each(&|_| "+".to_owned()),
+            Self::Commit => format!(
+                "commit 41f0a9c2\nAuthor: ann <ann@shop.example>\n\n    Settings\n\ndiff --git a/x b/x\nindex 41f0..a9c2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,9 @@\n listen: 80\n{}\n",
+                each(&|_| "+".to_owned())
+            ),
+            Self::Blame => each(&|n| format!("41f0a9c2 (Ann Other 2026-11-21 22:47:05 +0000 {n:>3}) ")),
             Self::Quote => each(&|_| "> ".to_owned()),
             Self::ContainerLog => each(&|_| "web-1  | ".to_owned()),
         };

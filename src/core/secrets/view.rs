@@ -122,12 +122,14 @@ fn resolved(escape: &str) -> (usize, Option<char>) {
     }
 }
 
-/// What programs put before the lines of a file: `cat -n`, `grep -n`, `diff`, a quote, the log of a container or a unit.
-const BEFORE_LINES: [&str; 5] = [
+/// What programs put before the lines of a file: `cat -n`, `grep -n`, `diff`, a quote, the log of a container,
+/// `git blame`, the log of a unit.
+const BEFORE_LINES: [&str; 6] = [
     r"^[ \t]*[0-9]{1,7}(?:[\t:|\-)][ \t]?|[ ]{2})",
     r"^[+\- ](?:[+\- ]|$)?",
     r"^(?:> ?)+",
     r"^[A-Za-z0-9_.\-]+ *\| ",
+    r"^\^?[0-9a-f]{7,40} (?:\S+ +)?\([^()\n]* [0-9]+\) ",
     r"^[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} \S+ [^\s\[:]+(?:\[[0-9]+\])?: ",
 ];
 
@@ -143,7 +145,7 @@ pub(super) fn without_line_starts(text: &str) -> Option<View> {
     let mut said = 0;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         said += 1;
-        let may_start = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || " \t+->".contains(c);
+        let may_start = |c: char| c.is_ascii_alphanumeric() || " \t+->^".contains(c);
         if !line.starts_with(may_start) && !line.contains('|') {
             continue;
         }
@@ -164,6 +166,30 @@ pub(super) fn without_line_starts(text: &str) -> Option<View> {
     let mut from = 0;
     for line in text.split_inclusive('\n') {
         let cut = start.find(line).map_or(0, |found| if kind == 1 { 1 } else { found.end() });
+        view.push(line.get(cut..).unwrap_or_default(), from + cut..from + line.len());
+        from += line.len();
+    }
+    Some(view)
+}
+
+/// The parts of a difference between two files without the signs before their lines; what stands around them stays as it is.
+/// None where there is no such part.
+pub(super) fn without_signs(text: &str) -> Option<View> {
+    if !text.contains("@@ -") {
+        return None;
+    }
+    let mut view = View::default();
+    let (mut from, mut signs) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        let is_signed = |signs: usize| line.bytes().take(signs).all(|byte| matches!(byte, b'+' | b'-' | b' '));
+        let ats = line.bytes().take_while(|byte| *byte == b'@').count();
+        let begins = ats >= 2 && line.get(ats..).is_some_and(|rest| rest.starts_with(" -"));
+        // Three signs where two files became one, and so on.
+        signs = if begins { ats - 1 } else { signs };
+        if !begins && !(is_signed(signs) || line.trim().is_empty() || line.starts_with('\\')) {
+            signs = 0;
+        }
+        let cut = if begins { 0 } else { signs.min(line.trim_end_matches('\n').len()) };
         view.push(line.get(cut..).unwrap_or_default(), from + cut..from + line.len());
         from += line.len();
     }

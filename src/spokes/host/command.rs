@@ -65,12 +65,11 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
         "errors": uncoloured(&outcome.errors),
         "note": files.note().or(between).or(no_folder),
     });
-    let left_out = if outcome.cut {
+    let cut = outcome.cut.then(|| {
         format!("only the first {} KiB of the output are shown; ask for less at a time", OUTPUT_BYTES_MAX / 1024)
-    } else {
-        String::new()
-    };
-    Ok(Found::part(data, left_out))
+    });
+    let left_out: Vec<String> = files.left_out().into_iter().chain(cut).collect();
+    Ok(Found::part(data, left_out.join(". ")))
 }
 
 /// The line as it runs: proven as it was written, then with its patterns expanded, and then as it is with its paths followed
@@ -166,8 +165,8 @@ fn start(host: &ThisHost, stage: &Stage, readable: Arc<ReadableFiles>, files: &L
         return Err(Trouble::invalid("line", "the command is empty"));
     };
     let path = exec::installed(host, program)?;
-    let takes = match stage.shows {
-        Shows::Nothing if !stage.takes_names => Takes::Everything,
+    let takes = match stage.traits.shows {
+        Shows::Nothing if !stage.traits.takes_names => Takes::Everything,
         Shows::Nothing | Shows::Lines => Takes::Masked,
         Shows::Anything => Takes::Text,
     };
@@ -258,7 +257,7 @@ fn content<'a, 'f>(
 
 /// What a command may reach: what its table says, as far as the configuration allows it.
 fn reaches(host: &ThisHost, stage: &Stage) -> Result<Reaches, Trouble> {
-    let network = stage.reach.network.as_ref();
+    let network = stage.traits.reach.network.as_ref();
     if let Some(reason) = network.and_then(|network| network.refused_by(&host.egress)) {
         return Err(Trouble::forbidden(reason));
     }
@@ -266,7 +265,7 @@ fn reaches(host: &ThisHost, stage: &Stage) -> Result<Reaches, Trouble> {
         all_files: false,
         network: network.is_some(),
         ports: network.map(Network::ports_used).unwrap_or_default(),
-        sockets: stage.reach.sockets.iter().map(PathBuf::from).collect(),
+        sockets: stage.traits.reach.sockets.iter().map(PathBuf::from).collect(),
         devices: false,
     })
 }

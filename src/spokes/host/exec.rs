@@ -28,7 +28,6 @@ use super::readable::ReadableFiles;
 use super::this_host::ThisHost;
 use super::walls::Sandbox;
 use super::wrote::Wrote;
-use crate::sandbox;
 
 /// The most bytes kept of what a program says is wrong: a few sentences.
 const ERROR_BYTES_MAX: u64 = 8 * 1024;
@@ -172,7 +171,7 @@ pub(super) async fn run_list(
     let errors = errors.map_err(broken)?;
     let errors = String::from_utf8_lossy(&errors).trim().to_owned();
     let End { code, masked } = code?;
-    match sandbox::failure(code, &errors) {
+    match countersign_sandbox::failure(code, &errors) {
         Some(reason) => Err(Sandbox::trouble(reason)),
         None => Ok(Outcome { code, output, cut, errors, masked }),
     }

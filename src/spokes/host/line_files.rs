@@ -12,7 +12,7 @@ use super::answer::Trouble;
 use super::masked_files::{Examined, Hidden};
 use super::readable::{ReadableFiles, paths_in};
 use super::walls::Sandbox;
-use crate::sandbox::MaskedFiles;
+use countersign_sandbox::MaskedFiles;
 
 /// The files of one line.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(super) struct LineFiles {
     examined: Examined,
     /// The most that any of its commands can show.
     shows: Shows,
+    /// The files that commands do not get to see because they were not looked through.
+    left_out: BTreeSet<PathBuf>,
     /// The covered and masked places, each with its identity before the run.
     covered: Vec<(PathBuf, Option<Identity>)>,
 }
@@ -33,6 +35,9 @@ const FILTERS: [&str; 22] = [
     "sed", "sort", "tac", "tail", "tr", "uniq", "xxd",
 ];
 
+/// The most bytes of the names of files that are left out: they travel in one argument, of which Linux takes 128 KiB.
+const LEFT_OUT_BYTES_MAX: usize = 32 * 1024;
+
 /// A file system, and the number of a file or folder in it.
 type Identity = (u64, u64);
 
@@ -40,22 +45,33 @@ impl LineFiles {
     /// Finds what each command may read, and masks the secrets in it. Walks through folders and reads files.
     pub(super) fn of(sandbox: &Sandbox, list: &CommandList) -> Result<Self, Trouble> {
         let all = ReadableFiles::named_by(list.stages().flat_map(literals));
-        let shows = list.stages().map(|stage| stage.shows).max().unwrap_or_default();
-        let examined = if shows > Shows::Nothing { Examined::of(&all) } else { Examined::default() };
+        let shows = list.stages().map(|stage| stage.traits.shows).max().unwrap_or_default();
+        let mut looked_through = all.clone();
+        if list.stages().any(|stage| stage.traits.reads_arguments) {
+            // A search in them would tell whether a guess is right.
+            looked_through.paths.insert(PathBuf::from("/proc"));
+        }
+        let examined = if shows > Shows::Nothing { Examined::of(&looked_through) } else { Examined::default() };
         let masked = match examined.masked.as_slice() {
             [] => None,
             files => Some(MaskedFiles::new(files).map_err(|error| Trouble::reading("the masked files", error))?),
         };
         let masked = masked.map(Arc::new);
+        let mut all_left_out = BTreeSet::new();
         let stages = list.stages().map(|stage| {
-            let mut files = if stage.takes_names { all.clone() } else { all.named_among(literals(stage)) };
+            let mut files = if stage.traits.takes_names { all.clone() } else { all.named_among(literals(stage)) };
             refuse_unread(stage, &files, &examined)?;
-            if stage.shows > Shows::Nothing {
+            if stage.traits.shows > Shows::Nothing {
                 files.masked.clone_from(&masked);
             }
-            let hidden = examined.hidden.iter().filter(|(_, why)| why.is_from(stage.shows));
+            let hidden = examined.hidden.iter().filter(|(_, why)| why.is_from(stage.traits.shows));
             files.covered.extend(hidden.map(|(path, _)| path.clone()));
-            files.is_all = stage.takes_names && stage.shows == Shows::Anything;
+            if stage.traits.shows == Shows::Lines {
+                let unread: Vec<PathBuf> = left_out(&files, &examined).cloned().collect();
+                files.covered.extend(unread.iter().cloned());
+                all_left_out.extend(unread);
+            }
+            files.is_all = stage.traits.takes_names && stage.traits.shows == Shows::Anything;
             Ok(Arc::new(files))
         });
         let stages: Vec<Arc<ReadableFiles>> = stages.collect::<Result<_, Trouble>>()?;
@@ -65,7 +81,7 @@ impl LineFiles {
             .chain(examined.masked.iter().map(|file| file.path.clone()));
         let covered: BTreeSet<PathBuf> = places.collect();
         let covered = covered.into_iter().map(|path| (identity(&path), path)).map(|(now, path)| (path, now)).collect();
-        Ok(Self { stages, all, examined, shows, covered })
+        Ok(Self { stages, all, examined, shows, left_out: all_left_out, covered })
     }
 
     /// Refuses to show what may hold secrets that came into a file while the command ran. Reads the files again.
@@ -74,9 +90,7 @@ impl LineFiles {
         if self.shows < Shows::Anything {
             return Ok(());
         }
-        let words: Vec<String> = self.all.paths.iter().map(|path| path.display().to_string()).collect();
-        let now = Examined::of(&ReadableFiles::named_by(words.iter().map(String::as_str)));
-        match now.new_since(&self.examined) {
+        match self.examined.changed(&self.all) {
             None => Ok(()),
             Some(path) => {
                 let message =
@@ -101,13 +115,25 @@ impl LineFiles {
 
     /// Returns what a command reads in a file's place: nothing where it may read the file itself.
     pub(super) fn in_place_of(&self, path: &Path, stage: &Stage) -> Option<&str> {
-        if stage.shows == Shows::Nothing { None } else { self.examined.masked(path) }
+        if stage.traits.shows == Shows::Nothing { None } else { self.examined.masked(path) }
     }
 
     /// Returns the large file that a command reads masked, as its input, where it would otherwise have to be refused; and the
     /// place of its name among the words.
     pub(super) fn streamed(&self, stage: &Stage) -> Option<(usize, PathBuf)> {
         streamed(stage, &self.examined)
+    }
+
+    /// Returns what is said of files that a command did not get to see.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let first = self.left_out.first()?.display();
+        Some(match self.left_out.len() {
+            1 => format!("`{first}` was left out, because it is too large to be looked through first; name it itself"),
+            count => format!(
+                "`{first}` and {} more files were left out, because they are too large to be looked through first; name each itself",
+                count - 1
+            ),
+        })
     }
 
     /// Returns what is said of files that a command did not read as they are.
@@ -138,17 +164,27 @@ pub(super) fn literals(stage: &Stage) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The files in folders that a command names, which it does not get to see.
+fn left_out<'e>(files: &ReadableFiles, examined: &'e Examined) -> impl Iterator<Item = &'e PathBuf> {
+    examined.left_out.iter().filter(|path| files.paths.iter().any(|named| path.starts_with(named)))
+}
+
 /// Refuses a command that could show secrets in a file that it names and that could not be masked before.
 fn refuse_unread(stage: &Stage, files: &ReadableFiles, examined: &Examined) -> Result<(), Trouble> {
     if streamed(stage, examined).is_some() {
         return Ok(());
     }
     let program = literals(stage).next().unwrap_or_default();
-    // Whole lines of a folder can be masked one by one; of a file that is read alone, they are masked together.
-    let is_refused =
-        |path: &&PathBuf| stage.shows == Shows::Anything || (stage.shows == Shows::Lines && path.is_file());
+    let names_bytes: usize = left_out(files, examined).map(|path| path.as_os_str().len()).sum();
+    // A few files of a folder can be left out.
+    let is_refused = |path: &&PathBuf| match stage.traits.shows {
+        Shows::Nothing => false,
+        Shows::Lines => path.is_file() || names_bytes > LEFT_OUT_BYTES_MAX,
+        Shows::Anything => true,
+    };
     let unread = examined.unread.iter().filter(is_refused).find(|path| files.paths.contains(*path));
-    let hidden = examined.hidden.iter().find(|(path, why)| why.is_from(stage.shows) && files.paths.contains(*path));
+    let hidden =
+        examined.hidden.iter().find(|(path, why)| why.is_from(stage.traits.shows) && files.paths.contains(*path));
     let (path, reason, advice) = match (unread, hidden) {
         (Some(folder), _) if folder.is_dir() => (folder, "holds too much to be looked through first", Advice::Name),
         (Some(path), _) => (path, "is too large to be looked through first", Advice::Cat),
@@ -159,6 +195,7 @@ fn refuse_unread(stage: &Stage, files: &ReadableFiles, examined: &Examined) -> R
     };
     let shown = path.display();
     let advice = match advice {
+        Advice::Name if stage.traits.shows == Shows::Lines => "name a folder in it, or the files themselves".to_owned(),
         Advice::Name => format!("name the files themselves, or search with `grep -rn TEXT {shown}`"),
         Advice::Cat => format!("write `cat {shown} | {program} ...` instead"),
         Advice::Unpack(unpack) => format!("write `{unpack} {shown} | {program} ...` instead"),
@@ -171,7 +208,7 @@ fn refuse_unread(stage: &Stage, files: &ReadableFiles, examined: &Examined) -> R
 fn streamed(stage: &Stage, examined: &Examined) -> Option<(usize, PathBuf)> {
     let words: Vec<&str> = literals(stage).collect();
     let is_filter = words.first().is_some_and(|program| FILTERS.contains(program));
-    if !is_filter || stage.input != Feeding::Before || stage.takes_names {
+    if !is_filter || stage.input != Feeding::Before || stage.traits.takes_names {
         return None;
     }
     let is_large = |path: &PathBuf| {

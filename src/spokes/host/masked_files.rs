@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use countersign_core::command::Shows;
@@ -15,13 +15,16 @@ use walkdir::WalkDir;
 
 use super::file::is_the_kernels;
 use super::readable::ReadableFiles;
-use crate::sandbox::MaskedFile;
+use countersign_sandbox::MaskedFile;
 
-/// The most bytes that are looked through for one line, in all files together: about 20 ms where they hold no secrets.
-const BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// The most bytes of a file that is looked through. A larger one can be masked on its way to a filter.
+const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// The most bytes that are looked through for one line, in all files together: about 80 ms where they hold no secrets.
+const BYTES_MAX: u64 = 4 * FILE_BYTES_MAX;
 
 /// The most files that are looked through for one line.
-const FILES_MAX: usize = 5_000;
+const FILES_MAX: usize = 20_000;
 
 /// The most files that are masked for one line: each is a mount.
 const MASKED_MAX: usize = 200;
@@ -50,7 +53,14 @@ pub(super) struct Examined {
     pub(super) hidden: BTreeMap<PathBuf, Hidden>,
     /// The named files and folders that were not looked through, or not all of them.
     pub(super) unread: Vec<PathBuf>,
+    /// The files in named folders that were not looked through.
+    pub(super) left_out: Vec<PathBuf>,
+    /// Every file that was looked through, as it was then.
+    looked_at: BTreeMap<PathBuf, Stamp>,
 }
+
+/// What changes with the content of a file: its file system, its number there, its size, and when it was changed last.
+type Stamp = (u64, u64, u64, i64, i64);
 
 /// Why secrets in a file cannot be masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +92,12 @@ struct Left {
     masked_bytes: usize,
 }
 
+impl Left {
+    const fn all() -> Self {
+        Self { bytes: BYTES_MAX, files: FILES_MAX, masked_bytes: MASKED_BYTES_MAX }
+    }
+}
+
 /// A file and its size in bytes.
 type Sized = (u64, PathBuf);
 
@@ -89,47 +105,74 @@ impl Examined {
     /// Looks through files and folders. Reads them.
     pub(super) fn of(readable: &ReadableFiles) -> Self {
         let mut examined = Self::default();
-        let mut left = Left { bytes: BYTES_MAX, files: FILES_MAX, masked_bytes: MASKED_BYTES_MAX };
+        let mut left = Left::all();
         // Files that are named themselves come before those of folders.
         let (folders, files): (Vec<&PathBuf>, Vec<_>) = readable.paths.iter().partition(|path| path.is_dir());
         for named in files.into_iter().chain(folders) {
             let mut files = files_in(named, readable);
             // Configuration is small, and what is large is rarely anything but logs.
             files.sort();
-            let is_read = files.into_iter().all(|file| examined.add(file, &mut left));
-            if !is_read {
+            let unread: Vec<PathBuf> = files
+                .into_iter()
+                .filter_map(|(size, path)| (!examined.add(size, &path, &mut left)).then_some(path))
+                .collect();
+            if !unread.is_empty() {
                 examined.unread.push(named.clone());
+            }
+            if named.is_dir() {
+                examined.left_out.extend(unread);
             }
         }
         examined
     }
 
+    /// Returns a file in which there are secrets now that were not found before. Reads what changed since.
+    pub(super) fn changed(&self, readable: &ReadableFiles) -> Option<PathBuf> {
+        let is_same = |path: &Path| stamp(path).is_some_and(|now| self.looked_at.get(path) == Some(&now));
+        let is_known = |path: &Path| self.masked(path).is_some() || self.hidden.contains_key(path);
+        let mut now = Self::default();
+        let mut left = Left::all();
+        let files = readable.paths.iter().flat_map(|named| files_in(named, readable));
+        for (size, path) in files.filter(|(_, path)| !is_known(path) && (is_the_kernels(path) || !is_same(path))) {
+            let is_read = now.add(size, &path, &mut left);
+            let is_left_out = self.left_out.contains(&path) || self.unread.contains(&path);
+            let has_secrets = now.masked(&path).is_some() || now.hidden.contains_key(&path);
+            if has_secrets || !(is_read || is_left_out) {
+                return Some(path);
+            }
+        }
+        None
+    }
+
     /// Looks through a file. Returns whether there was room for it.
-    fn add(&mut self, (size, path): Sized, left: &mut Left) -> bool {
-        if size > left.bytes || left.files == 0 {
+    fn add(&mut self, size: u64, path: &Path, left: &mut Left) -> bool {
+        if size > left.bytes.min(FILE_BYTES_MAX) || left.files == 0 {
             return false;
         }
+        if let Some(stamp) = stamp(path) {
+            self.looked_at.insert(path.to_owned(), stamp);
+        }
         let mut bytes = Vec::new();
-        let read = File::open(&path).and_then(|file| file.take(left.bytes).read_to_end(&mut bytes));
+        let read = File::open(path).and_then(|file| file.take(left.bytes).read_to_end(&mut bytes));
         left.files -= 1;
         left.bytes = left.bytes.saturating_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         if read.is_err() {
             return true;
         }
-        if is_arguments(&path) {
+        if is_arguments(path) {
             bytes.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b' ');
         }
         match look_through(&bytes) {
             Found::Nothing => {}
             // A program's own words look like secrets at times.
             Found::Hidden(Hidden::NoText) if path.starts_with("/usr") => {}
-            Found::Hidden(why) => drop(self.hidden.insert(path, why)),
+            Found::Hidden(why) => drop(self.hidden.insert(path.to_owned(), why)),
             Found::Masked(text) if text.len() > left.masked_bytes || self.masked.len() >= MASKED_MAX => {
-                self.hidden.insert(path, Hidden::TooMuch);
+                self.hidden.insert(path.to_owned(), Hidden::TooMuch);
             }
             Found::Masked(text) => {
                 left.masked_bytes -= text.len();
-                self.masked.push(MaskedFile { path, text });
+                self.masked.push(MaskedFile { path: path.to_owned(), text });
             }
         }
         true
@@ -138,13 +181,6 @@ impl Examined {
     /// Returns what stands in a file's place, if anything does.
     pub(super) fn masked(&self, path: &Path) -> Option<&str> {
         self.masked.iter().find(|file| file.path == path).map(|file| file.text.as_str())
-    }
-
-    /// Returns a file in which secrets were found that an earlier look has not found.
-    pub(super) fn new_since(&self, earlier: &Self) -> Option<&Path> {
-        let known = |path: &Path| earlier.masked(path).is_some() || earlier.hidden.contains_key(path);
-        let all = self.masked.iter().map(|file| file.path.as_path()).chain(self.hidden.keys().map(PathBuf::as_path));
-        all.into_iter().find(|path| !known(path))
     }
 }
 
@@ -176,10 +212,10 @@ fn look_through(bytes: &[u8]) -> Found {
     }
 }
 
-/// Returns a text as it stands in a file of at most [`BYTES_MAX`], without its secrets; none where the file is larger.
+/// Returns a text as it stands in a file of at most [`FILE_BYTES_MAX`], without its secrets; none where the file is larger.
 /// Reads the file.
 pub(super) fn masked_text(file: &File, size: u64) -> Option<Vec<u8>> {
-    if size > BYTES_MAX {
+    if size > FILE_BYTES_MAX {
         return None;
     }
     let mut bytes = vec![0; usize::try_from(size).ok()?];
@@ -200,6 +236,11 @@ pub(super) fn masked_text(file: &File, size: u64) -> Option<Vec<u8>> {
         Cow::Owned(masked) => Some(masked.into_bytes()),
         Cow::Borrowed(_) => Some(text.into_bytes()),
     }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = path.symlink_metadata().ok()?;
+    Some((meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec()))
 }
 
 /// Returns whether a path is that of a process's arguments.
@@ -263,8 +304,25 @@ mod tests {
         let root = dir.path().canonicalize().expect("it is there");
         std::fs::write(root.join("z.conf"), "password=Qw7hJ2kLm9Zx\n").expect("a file can be written");
         let large = File::create(root.join("a.log")).expect("a file can be made");
-        large.set_len(BYTES_MAX).expect("it can grow");
+        large.set_len(FILE_BYTES_MAX + 1).expect("it can grow");
         let found = examined(&root);
-        assert_eq!((found.masked.len(), found.unread), (1, vec![root]));
+        assert_eq!((found.masked.len(), found.left_out), (1, vec![root.join("a.log")]));
+        assert_eq!(found.unread, vec![root]);
+    }
+
+    #[test]
+    fn a_file_that_gets_secrets_later_is_found() {
+        let dir = tempfile::tempdir().expect("a folder for the test");
+        let root = dir.path().canonicalize().expect("it is there");
+        let write = |name: &str, text: &str| std::fs::write(root.join(name), text).expect("a file can be written");
+        write("known.conf", "password=Qw7hJ2kLm9Zx\n");
+        write("plain.conf", "listen=80\n");
+        let readable = ReadableFiles::named_by([root.display().to_string().as_str()]);
+        let before = Examined::of(&readable);
+        assert_eq!(before.changed(&readable), None);
+        write("plain.conf", "listen=8080\n");
+        assert_eq!(before.changed(&readable), None);
+        write("new.conf", "password=Qw7hJ2kLm9Zx\n");
+        assert_eq!(before.changed(&readable), Some(root.join("new.conf")));
     }
 }

@@ -26,6 +26,7 @@ mod matching;
 mod network;
 mod process;
 mod readable;
+mod secret_places;
 mod server;
 mod service;
 mod signal;
@@ -45,6 +46,8 @@ use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::permit::{KEY_VARIABLE, Key};
+
+pub(crate) use walls::usual_walls;
 
 /// The limits that the bot's configuration sets for this server.
 #[derive(Clone, Debug, Default)]

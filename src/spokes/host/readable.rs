@@ -13,7 +13,7 @@ use countersign_core::secrets::secret_path;
 use countersign_core::thread::paths_in as paths_in_text;
 use walkdir::WalkDir;
 
-use crate::sandbox::MaskedFiles;
+use countersign_sandbox::MaskedFiles;
 
 /// The most entries that are looked at in all named folders of one line.
 const ENTRIES_MAX: usize = 100_000;

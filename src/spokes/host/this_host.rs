@@ -16,8 +16,8 @@ use countersign_core::secrets::secret_path;
 
 use super::Limits;
 use super::answer::Trouble;
+use super::secret_places::private_part;
 use super::walls::Sandbox;
-use crate::sandbox;
 
 /// Where programs are looked for, and the whole `PATH` of what is run. The distribution's own directories come first, so
 /// that nothing in `/usr/local` can stand in for one of its programs.
@@ -128,7 +128,7 @@ impl ThisHost {
     pub(super) fn refuse_private(&self, real: &Path) -> Result<(), Trouble> {
         // What is secret by its name is refused as that.
         let is_secret = secret_path(&real.to_string_lossy()).is_some();
-        let private = sandbox::private_part(real, &self.sandbox.shown).filter(|_| !is_secret);
+        let private = private_part(real, &self.sandbox.shown).filter(|_| !is_secret);
         let Some(private) = private else { return Ok(()) };
         let message = format!(
             "not everyone on this machine may read `{}`; an administrator opens it to the people here with `[run] show`",

@@ -4,10 +4,9 @@
 use countersign_core::command::{Argument, CommandList, Feeding, Pipeline, Stage, Stream};
 
 use super::answer::Trouble;
-use super::line_files::literals;
 use super::this_host::ThisHost;
 
-/// Programs that run a line which an option hands them.
+/// Programs whose line runs as well without them.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
 
 /// Returns the list with each shell's line in its place. Only of pipelines that are proven.
@@ -37,7 +36,7 @@ fn spliced(host: &ThisHost, pipeline: Pipeline) -> Result<Pipeline, Trouble> {
                 }
             }
             Some(_) | None => {
-                refuse_pipelines(host, &stage)?;
+                refuse_pipelines(&stage)?;
                 all.push(stage);
             }
         }
@@ -63,16 +62,12 @@ fn is_shell(word: &str) -> bool {
 }
 
 /// Refuses a command that starts a shell here, which runs a pipeline. What runs elsewhere reads nothing of this machine.
-fn refuse_pipelines(host: &ThisHost, stage: &Stage) -> Result<(), Trouble> {
-    let runs_here = stage.reach.network.is_none() && stage.reach.sockets.is_empty();
-    let words: Vec<&str> = literals(stage).collect();
-    let Some(shell) = words.iter().find(|word| is_shell(word)).filter(|_| runs_here) else { return Ok(()) };
-    let lines = words.iter().filter(|word| word.contains('|')).filter_map(|word| host.commands.judge(word).run);
-    let has_pipeline = |list: CommandList| list.0.iter().any(|(_, pipeline)| pipeline.len() > 1);
-    if !lines.into_iter().any(has_pipeline) {
+fn refuse_pipelines(stage: &Stage) -> Result<(), Trouble> {
+    let runs_here = stage.traits.reach.network.is_none() && stage.traits.reach.sockets.is_empty();
+    if !(stage.traits.pipes_inside && runs_here) {
         return Ok(());
     }
     let message =
-        format!("secrets are masked between commands, and not inside `{shell} -c`; write the commands without it");
+        "secrets are masked between commands, and not inside a shell's own line; write the commands without it";
     Err(Trouble::forbidden(message))
 }

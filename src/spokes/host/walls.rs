@@ -1,5 +1,5 @@
 //! The walls around the programs that this server starts: which places are covered, and what is said where they cannot be
-//! built. How they are built is in `crate::sandbox`.
+//! built. How they are built is in `src/sandbox`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,9 @@ use tokio::time::Instant;
 use super::answer::Trouble;
 use super::exec::Reaches;
 use super::readable::{ReadableFiles, installed};
-use crate::sandbox::{self, SystemFiles, Walls};
+use super::secret_places::secret_places;
+use countersign_sandbox as sandbox;
+use countersign_sandbox::{SystemFiles, Walls};
 
 /// How old the list of secret places may be.
 const LIST_AGE_MAX: Duration = Duration::from_mins(1);
@@ -81,11 +83,16 @@ impl Sandbox {
         match known.as_ref().filter(|known| known.found.elapsed() < LIST_AGE_MAX) {
             Some(known) => known.places.clone(),
             None => {
-                let places = sandbox::secret_places(&self.shown);
+                let places = secret_places(&self.shown);
                 known.insert(SecretPlaces { found: Instant::now(), places }).places.clone()
             }
         }
     }
+}
+
+/// Returns the walls of a command that reaches nothing and may read whatever is no secret. Looks through folders.
+pub(crate) fn usual_walls() -> Walls {
+    Walls { covered: secret_places(&[]), readable: sandbox::everything(), ..Walls::default() }
 }
 
 fn launched((launcher, args): (PathBuf, Vec<OsString>), program: &Path) -> Command {

@@ -395,7 +395,9 @@ fn what_has_outgrown_its_place_is_an_error() {
 
 #[test]
 fn a_line_longer_than_a_message_is_cut_where_it_can_be_seen() {
-    let parts = parts(Mark::Plain, vec![code(&format!("{}{}", "a".repeat(8150), "b".repeat(10)))]);
+    // Each character stands in it twice. Of the first message, two are left for the other letter.
+    let room = (pack::FULL - line::FENCE_BYTES) / 2 - "…".len() - 2;
+    let parts = parts(Mark::Plain, vec![code(&format!("{}{}", "a".repeat(room), "b".repeat(10)))]);
     let ends: Vec<String> = parts
         .iter()
         .map(|part| match part {

@@ -305,7 +305,8 @@ fn a_card_of_any_length_has_room_for_what_became_of_it() {
 
 #[test]
 fn a_line_longer_than_a_message_is_cut_where_it_can_be_seen() {
-    let parts = parts(Mark::Plain, vec![code(&format!("{}{}", "a".repeat(4077), "b".repeat(10)))]);
+    let room = pack::FULL.units - "…".chars().count();
+    let parts = parts(Mark::Plain, vec![code(&format!("{}{}", "a".repeat(room), "b".repeat(10)))]);
     let ends: Vec<String> = parts
         .iter()
         .map(|part| match part {

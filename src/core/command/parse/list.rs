@@ -6,11 +6,10 @@ use shuck_ast::{
     StmtTerminator,
 };
 
-use super::super::content::Shows;
+use super::super::content::Traits;
 use super::super::judgement::Finding;
 use super::super::line::{Argument, Joint, Pipeline, Stage, Stream};
 use super::super::output;
-use super::super::reach::Reach;
 use super::super::script::{Feed, Input, Script, Simple, Word};
 use super::redirect::Streams;
 
@@ -107,16 +106,7 @@ impl<'s> Reader<'s> {
         let words = std::iter::once(&simple.name).chain(&simple.args);
         let words = words.map(|word| self.word(word)).collect::<Result<_, _>>()?;
         let Streams { input, output, errors } = self.streams(&statement.redirects)?;
-        Ok(Stage {
-            settings,
-            words,
-            input,
-            output,
-            errors,
-            reach: Reach::nothing(),
-            shows: Shows::Anything,
-            takes_names: true,
-        })
+        Ok(Stage { settings, words, input, output, errors, traits: Traits::unknown() })
     }
 
     /// Reads `NAME=value` before a program. Which names are harmless is judged later.

@@ -45,6 +45,7 @@ pub(in super::super) enum Inspect {
     Printf,
     Env,
     Date,
+    LineRange,
 }
 
 /// What a program prints, where that is this and nothing else.

@@ -26,6 +26,7 @@ const FLAGS: &[(&str, &[&str], &str)] = &[
     ("gh[ \t]+secret[ \t]+set", &["secret"], "--body="),
     ("az[ \t]+keyvault", &["keyvault"], "--value="),
     ("cmdkey", &["cmdkey"], "/pass:"),
+    ("user(?:add|mod)", &["useradd", "usermod"], "-p "),
 ];
 
 /// Programs that take a password as a word of its own, and what stands before that word.

@@ -1,7 +1,7 @@
 //! Secrets that are told by a name before them.
 
 use super::super::names::NAME;
-use super::values::{is_flag_value, is_marker, is_mixed, is_scheme_value, is_url_password, is_value};
+use super::values::{is_flag_value, is_marker, is_mixed, is_scheme_value, is_told_value, is_url_password, is_value};
 use super::{MARKER, Rule, value};
 
 /// What a block in PEM that is no public one is called.
@@ -20,15 +20,22 @@ pub(super) fn rules() -> Vec<Rule> {
             "secret",
             // A block scalar of YAML stands on the next line.
             format!(
-                r#"(?i)(?P<k>{NAME})(?:\\*["'`])?[ \t]*(?:=>|:=|==?|:)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]*)?{value}"#
+                r#"(?i)(?P<k>{NAME})(?:\\*["'`])?\]?[ \t]*(?:=>|:=|==?|:)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]*)?{value}"#
             ),
         )
         .growing()
         .only(is_value),
         // Short for a password, and as often for something that went well (`pass: 12`).
-        Rule::new("password", format!(r#"(?i)\b(?P<k>pass|pw)(?:\\*["'`])?[ \t]*[:=][ \t]*{value}"#))
+        Rule::new("password", format!(r#"(?i)\b(?P<k>pass|pw)(?:\\*["'`])?\]?[ \t]*(?:=>|:|=)[ \t]*{value}"#))
             .growing()
             .only(|found| is_value(found) && is_mixed(found.secret)),
+        // On the next line, further in, and told in prose: a word alone could be anything.
+        Rule::new("secret", format!(r#"(?i)(?P<k>{NAME})(?:\\*["'`])?[ \t]*[:=][ \t]*\\?[ \t]*\r?\n[ \t]+{value}"#))
+            .growing()
+            .only(is_told_value),
+        Rule::new("secret", format!(r#"(?i)\b(?P<k>{NAME})[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+{value}"#))
+            .growing()
+            .only(is_told_value),
         // These values have spaces in them: the whole line, or all up to the closing quote.
         Rule::new(
             "secret",

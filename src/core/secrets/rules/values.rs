@@ -89,6 +89,12 @@ pub(super) fn is_mixed(text: &str) -> bool {
     text.chars().count() >= CHARS_MIN && has(char::is_alphabetic) && has(|c| c.is_ascii_digit())
 }
 
+/// As [`is_value`], with letters and digits, and not the name of a field.
+pub(super) fn is_told_value(found: &Candidate<'_>) -> bool {
+    let ends_as_name = found.secret.ends_with([':', '=']) || found.rest.starts_with([':', '=']);
+    is_value(found) && is_mixed(found.secret) && !ends_as_name && !found.secret.starts_with(['/', '('])
+}
+
 /// Whether a text in the place of a secret says nothing: no letter or digit, a word for nothing, the name of a variable.
 pub(in super::super) fn is_nothing(text: &str) -> bool {
     let nothing = ["null", "none", "nil", "true", "false", "yes", "no", "undefined", "unset"];

@@ -34,7 +34,7 @@ const READ_BY_EVERYONE: u32 = 0o004;
 const ENTERED_BY_EVERYONE: u32 = 0o005;
 
 /// Looks through the folders where secrets usually are; `shown` are places that are no secrets. Reads folders, never files.
-pub(crate) fn secret_places(shown: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn secret_places(shown: &[PathBuf]) -> Vec<PathBuf> {
     let system = SYSTEM.iter().map(|(place, depth)| (PathBuf::from(place), *depth));
     let homes = homes().into_iter().map(|home| (home, HOME_DEPTH));
     let mut places = BTreeSet::new();
@@ -58,7 +58,7 @@ pub(crate) fn secret_places(shown: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Returns the file or folder by which not everyone may read a real path in a folder of the system; none where everyone
 /// may, or it is `shown`. Looks at the folders above it.
-pub(crate) fn private_part(path: &Path, shown: &[PathBuf]) -> Option<PathBuf> {
+pub(super) fn private_part(path: &Path, shown: &[PathBuf]) -> Option<PathBuf> {
     let mut parts: Vec<&Path> = path.ancestors().collect();
     parts.reverse();
     let is_private = |part: &&Path| part.symlink_metadata().is_ok_and(|meta| is_private(part, &meta, shown));
