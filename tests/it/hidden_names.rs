@@ -327,6 +327,9 @@ fn the_arguments_of_a_process_are_masked() {
         let answer = bot.ask(&format!("run {}", line.replace("PID", &pid.to_string()))).text();
         assert!(!letters(&answer).contains(&secret), "{line}: {answer}");
     }
+    // What is masked is not found: a guess is neither right nor wrong.
+    let mut found = |text: &str| bot.ask(&format!("run pgrep -fa -- '{text}'")).text().contains(&pid.to_string());
+    assert_eq!(["port=80", "word=Q"].map(&mut found), [true, false]);
     bot.end();
     child.kill().expect("it runs");
     child.wait().expect("it ends");
@@ -406,6 +409,15 @@ fn what_is_too_large_to_be_looked_through_is_read_in_whole_lines() {
         let answer = ask(&line);
         assert!(!answer.contains("Qw7") && !answer.contains("7wQ") && !answer.contains(":1"), "{line}: {answer}");
     }
+    home.write("small.log", "status 500\n");
+    let folder = home.path().display().to_string();
+    for guess in ["=Q", "=W"] {
+        let answer = ask(&format!("grep -rac {guess} {folder}"));
+        assert!(answer.contains("small.log:0") && !answer.contains(":1"), "{answer}");
+    }
+    let answer = ask(&format!("grep -rn status {folder}"));
+    let left_out = "2 files were left out, because they are too large to be looked through first";
+    assert!(answer.contains("small.log:1:status 500") && answer.contains(left_out), "{answer}");
     let answer = ask(&format!("sort -u {}", yaml.display()));
     assert!(answer.contains("port: 80"), "{answer}");
     // Names and sizes are of the file itself.

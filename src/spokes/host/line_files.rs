@@ -130,8 +130,8 @@ impl LineFiles {
         Some(match self.left_out.len() {
             1 => format!("`{first}` was left out, because it is too large to be looked through first; name it itself"),
             count => format!(
-                "`{first}` and {} more files were left out, because they are too large to be looked through first; name each itself",
-                count - 1
+                "{count} files were left out, because they are too large to be looked through first; name each itself \
+                 (`{first}` ...)"
             ),
         })
     }

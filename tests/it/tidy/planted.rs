@@ -1,91 +1,20 @@
 //! Each rule of `tidy.rs` proved: a small sound tree passes, a tree with one planted file fails with the words
 //! expected, and an empty tree fails because there was nothing to check.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::{FILE_LINES_MAX, FUNCTION_LINES_MAX, RULES, Tree, judge};
+use super::{DEPENDENCIES, FILE_LINES_MAX, FUNCTION_LINES_MAX, RULES, Tree, judge};
 use countersign_core::envelope::Code;
 
-const TELEGRAM_MANIFEST: &str = "[dependencies]
-countersign-core.workspace = true
-futures = \"1\"
-reqwest = \"1\"
-serde = \"1\"
-serde_json = \"1\"
-teloxide = \"1\"
-tokio = \"1\"
-tracing = \"1\"
-unicode-width = \"1\"
-[dev-dependencies]
-countersign-telegram-fake.workspace = true
-insta = \"1\"
-proptest = \"1\"
-tokio = \"1\"
-";
+/// A manifest with everything that a package may depend on.
+fn manifest(package: &str) -> String {
+    let tables = DEPENDENCIES.iter().filter(|row| row.0 == package);
+    let names = |names: &[&str]| names.iter().map(|name| format!("{name} = \"1\"\n")).collect::<String>();
+    tables.map(|(_, table, allowed)| format!("[{table}]\n{}", names(allowed))).collect()
+}
 
-const DISCORD_MANIFEST: &str = "[dependencies]
-countersign-core.workspace = true
-futures = \"1\"
-reqwest = \"1\"
-serde = \"1\"
-serde_json = \"1\"
-serenity = \"1\"
-tokio = \"1\"
-tokio-tungstenite = \"1\"
-tracing = \"1\"
-unicode-width = \"1\"
-[dev-dependencies]
-countersign-discord-fake.workspace = true
-insta = \"1\"
-proptest = \"1\"
-tokio = \"1\"
-";
-
-const MATRIX_MANIFEST: &str = "[dependencies]
-countersign-core.workspace = true
-futures = \"1\"
-matrix-sdk = \"1\"
-serde = \"1\"
-serde_json = \"1\"
-tokio = \"1\"
-tracing = \"1\"
-unicode-width = \"1\"
-[dev-dependencies]
-countersign-synapse.workspace = true
-insta = \"1\"
-proptest = \"1\"
-tempfile = \"1\"
-tokio = \"1\"
-";
-
-const SYNAPSE_MANIFEST: &str = "[dependencies]
-bytes = \"1\"
-fastrand = \"1\"
-http-body-util = \"1\"
-hyper = \"1\"
-hyper-util = \"1\"
-serde_json = \"1\"
-tempfile = \"1\"
-tokio = \"1\"
-";
-
-const MODEL_FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nhttp-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\n\
-    serde_json = \"1\"\ntokio = \"1\"\n[dev-dependencies]\nasync-openai = \"1\"\nfutures = \"1\"\nreqwest = \"1\"\n";
-
-const CORE_MANIFEST: &str = "[dependencies]\naho-corasick = \"1\"\nbase64 = \"0\"\nregex-syntax = \"0\"\nsecrets_scanner = \"0\"\n\
-    globset = \"0\"\nipnet = \"2\"\nregex = \"1\"\nserde = \"1\"\nserde_json = \"1\"\nsha2 = \"0.11\"\nshuck-ast = \"0\"\n\
-    shuck-parser = \"0\"\nsqlparser = \"0\"\nthiserror = \"2\"\ntoml = \"1\"\ntree-sitter = \"0\"\ntree-sitter-bash = \"0\"\n\
-    [dev-dependencies]\ninsta = \"1\"\nproptest = \"1\"\n";
-const CONSOLE_MANIFEST: &str = "[dependencies]\ncountersign-core = \"1\"\nfutures = \"1\"\nnix = \"1\"\nrustyline = \"1\"\nserde = \"1\"\n\
-    serde_json = \"1\"\ntokio = \"1\"\ntracing = \"1\"\nunicode-width = \"1\"\n[dev-dependencies]\ninsta = \"1\"\n";
-const FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nclap = \"1\"\nform_urlencoded = \"1\"\nfutures = \"1\"\n\
-    http-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\nmulter = \"1\"\nserde_json = \"1\"\ntokio = \"1\"\nunicode-width = \"1\"\n\
-    [dev-dependencies]\ninsta = \"1\"\nreqwest = \"1\"\nteloxide-core = \"1\"\n";
-const DISCORD_FAKE_MANIFEST: &str = "[dependencies]\nbytes = \"1\"\nclap = \"1\"\nform_urlencoded = \"1\"\nfutures = \"1\"\n\
-    http-body-util = \"1\"\nhyper = \"1\"\nhyper-util = \"1\"\nmulter = \"1\"\nserde_json = \"1\"\ntokio = \"1\"\n\
-    tokio-tungstenite = \"1\"\nunicode-width = \"1\"\n\
-    [dev-dependencies]\ninsta = \"1\"\nreqwest = \"1\"\nserenity = \"1\"\n";
 const CORE_LIB: &str = "//! Decides, never does.\n//!\n//! 1. **No write without a target.** A sentence\n//!    on two lines. \
     Held by\n//!    `gate::tests::held` and `also_held`.\n//! 2. **Refusals never wear down.** Held by `also_held`.\n\n\
     #[cfg(test)]\nmod tests {\n    #[test]\n    // Why.\n    #[expect(lint)]\n    fn held() {}\n\n    #[tokio::test]\n    \
@@ -100,15 +29,6 @@ fn sound() -> Vec<(String, String)> {
         ("README.md", codes.as_str()),
         ("Cargo.lock", "source = \"registry+https://github.com/rust-lang/crates.io-index\""),
         (".hidden", ""),
-        ("src/core/Cargo.toml", CORE_MANIFEST),
-        ("adapters/console/Cargo.toml", CONSOLE_MANIFEST),
-        ("adapters/discord/Cargo.toml", DISCORD_MANIFEST),
-        ("adapters/matrix/Cargo.toml", MATRIX_MANIFEST),
-        ("adapters/telegram/Cargo.toml", TELEGRAM_MANIFEST),
-        ("tests/fakes/discord/Cargo.toml", DISCORD_FAKE_MANIFEST),
-        ("tests/fakes/model/Cargo.toml", MODEL_FAKE_MANIFEST),
-        ("tests/fakes/synapse/Cargo.toml", SYNAPSE_MANIFEST),
-        ("tests/fakes/telegram/Cargo.toml", FAKE_MANIFEST),
         ("src/core/lib.rs", CORE_LIB),
         ("src/lib.rs", &format!("//! Root. `.unwrap()` in a comment.\nmod core_of_it;\n{longest}")),
         ("src/long.rs", &format!("//! Mostly tests.\n#[cfg(test)]\nmod tests {{\n{tests}}}\n")),
@@ -124,7 +44,9 @@ fn sound() -> Vec<(String, String)> {
         ("migrations/sample/0001_first.sql", "INSERT INTO t VALUES ('a');"),
         ("tests/it/main.rs", "//! Tests.\nuse sqlx::Any;\n"),
     ];
-    files.map(|(path, text)| (path.to_owned(), text.to_owned())).into()
+    let packages: BTreeSet<&str> = DEPENDENCIES.iter().map(|row| row.0).collect();
+    let manifests = packages.into_iter().map(|package| (format!("{package}/Cargo.toml"), manifest(package)));
+    files.map(|(path, text)| (path.to_owned(), text.to_owned())).into_iter().chain(manifests).collect()
 }
 
 fn documented(codes: &[Code]) -> String {
@@ -143,31 +65,31 @@ fn dependencies() -> Vec<Row> {
         (
             "dependencies",
             "src/core/Cargo.toml",
-            format!("{CORE_MANIFEST}[build-dependencies]\ncc = \"1\"\n"),
+            format!("{}[build-dependencies]\ncc = \"1\"\n", manifest("src/core")),
             "src/core/Cargo.toml: `cc` is not allowed among the build-dependencies; see tests/it/tidy.rs",
         ),
         (
             "dependencies",
             "src/core/Cargo.toml",
-            CORE_MANIFEST.replace("sha2", "tokio = \"1\"\nsha2"),
+            manifest("src/core").replace("sha2", "tokio = \"1\"\nsha2"),
             "src/core/Cargo.toml: `tokio` is not allowed among the dependencies; see tests/it/tidy.rs",
         ),
         (
             "dependencies",
             "src/core/Cargo.toml",
-            CORE_MANIFEST.replace("regex = \"1\"\n", ""),
+            manifest("src/core").replace("\nregex = \"1\"", ""),
             "src/core/Cargo.toml: no longer uses `regex`; take it off the list in tests/it/tidy.rs",
         ),
         (
             "dependencies",
             "adapters/console/Cargo.toml",
-            CONSOLE_MANIFEST.replace("futures", "countersign = \"1\"\nfutures"),
+            manifest("adapters/console").replace("futures", "countersign = \"1\"\nfutures"),
             "adapters/console/Cargo.toml: `countersign` is not allowed among the dependencies; see tests/it/tidy.rs",
         ),
         (
             "dependencies",
             "tests/fakes/telegram/Cargo.toml",
-            FAKE_MANIFEST.replace("clap", "countersign-core = \"1\"\nclap"),
+            manifest("tests/fakes/telegram").replace("clap", "countersign-core = \"1\"\nclap"),
             "tests/fakes/telegram/Cargo.toml: `countersign-core` is not allowed among the dependencies; see tests/it/tidy.rs",
         ),
         (
