@@ -1,14 +1,17 @@
 //! The files that rights come from, and taking them up again while the bot runs. A set is swapped whole, or it is refused and
 //! the one before stays. What is in the files is read elsewhere.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use countersign_core::approval::{Risk, Terms};
 use countersign_core::ledger::{Account, Ledger};
 use countersign_core::people::{Holding, People, Portrait, RoleRights};
-use countersign_core::port::{Asker, Right, Rights, TermsAbout};
+use countersign_core::port::{Asker, Right, Rights, Standing, TermsAbout};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::{Actor, Platform};
 
@@ -17,8 +20,11 @@ use super::error::AccessError;
 use super::identity::{Links, links_of};
 use super::rights::{Access, Owner};
 
-/// How often the files are looked at.
+/// How often the files are looked at while nobody asks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How long files stay as they are before a change of them counts as whole.
+const SETTLES_AFTER: Duration = Duration::from_secs(1);
 
 /// Where people and policies are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +44,27 @@ pub(super) struct Texts {
     policies: Vec<(String, String)>,
 }
 
+/// What changes with a file's content, or with the files of a folder: its number, its size, and when it changed last. None
+/// where it cannot be looked at.
+type Stamp = Option<(u64, u64, i64, i64)>;
+
+/// The stamps of all files and folders that rights come from.
+type Stamps = Vec<(PathBuf, Stamp)>;
+
 impl Sources {
+    /// Looks at each file and folder, without reading it.
+    fn stamps(&self) -> Stamps {
+        let policies = self.policies.iter().flat_map(|dir| {
+            let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+            let own = entries.filter(|path| path.extension().is_some_and(|extension| extension == "cedar"));
+            own.chain([dir.clone()])
+        });
+        let mut all: Stamps =
+            self.file.iter().cloned().chain(policies).map(|path| (path.clone(), stamp(&path))).collect();
+        all.sort();
+        all
+    }
+
     /// Reads everything and makes a set of it. Reads files.
     pub fn access(&self, owner: Option<Owner>) -> Result<Access, AccessError> {
         self.access_of(&self.read()?, owner)
@@ -55,6 +81,11 @@ impl Sources {
         let policies = self.policies.as_deref().map(policy_files).transpose()?.unwrap_or_default();
         Ok(Texts { file, policies })
     }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let meta = path.metadata().ok()?;
+    Some((meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec()))
 }
 
 /// A directory that holds no policy is refused: one that was emptied by mistake would take every `forbid` away.
@@ -108,15 +139,27 @@ struct Live {
     links: Mutex<Links>,
     /// What was read last, taken into use or refused, so that each change is told once.
     seen: RwLock<Result<Texts, AccessError>>,
+    looked: Mutex<Looked>,
+}
+
+/// The last look at the files.
+struct Looked {
+    /// What they were when they were read last.
+    read: Stamps,
+    /// Whether that was sound.
+    is_sound: bool,
+    /// What they have become, and when that was seen first.
+    changed: Option<(Stamps, Instant)>,
 }
 
 impl LiveAccess {
     /// Reads the files for the first time; whatever is wrong with them is an error. Reads files.
     pub fn open(sources: Sources, owner: Option<Owner>) -> Result<Self, AccessError> {
+        let looked = Looked { read: sources.stamps(), is_sound: true, changed: None };
         let texts = sources.read()?;
         let access = sources.access_of(&texts, owner.clone())?;
         let (now, links, seen) = (RwLock::new(Arc::new(access)), Mutex::default(), RwLock::new(Ok(texts)));
-        let live = Live { sources, owner, now, links, seen };
+        let live = Live { sources, owner, now, links, seen, looked: Mutex::new(looked) };
         Ok(Self { live: Arc::new(live) })
     }
 
@@ -148,17 +191,37 @@ impl LiveAccess {
         *self.live.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
     }
 
-    /// One look: what two in a row have read alike is taken up, so that a file that is being written is not taken up half.
-    /// Reads files.
-    pub(super) fn reload_what_has_settled(
-        &self,
-        before: &mut Option<Result<Texts, AccessError>>,
-    ) -> Result<bool, AccessError> {
-        let read = self.live.sources.read();
-        let has_settled = before.as_ref() == Some(&read);
-        *before = Some(read.clone());
-        // What was read and not what stands there by now, which nobody has looked at twice.
-        if has_settled { self.take(read) } else { Ok(false) }
+    /// One look: a change is taken up once the files have stayed as they are for a second, so that none is taken up half.
+    /// Looks at files, reads those that changed, and writes to the log.
+    pub(super) fn look(&self, now: Instant) -> Standing {
+        let stamps = self.live.sources.stamps();
+        let mut looked = self.live.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if stamps == looked.read {
+            looked.changed = None;
+        } else {
+            let since = looked.changed.take().filter(|(before, _)| *before == stamps).map_or(now, |(_, since)| since);
+            if now.duration_since(since) < SETTLES_AFTER {
+                looked.changed = Some((stamps, since));
+                return Standing::Changing;
+            }
+            let read = self.live.sources.read();
+            if self.live.sources.stamps() != stamps {
+                return Standing::Changing;
+            }
+            looked.read = stamps;
+            match self.take(read) {
+                Ok(false) => {}
+                Ok(true) => {
+                    tracing::info!("the access file and the policies changed; they are in use now");
+                    looked.is_sound = true;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the changed access set is refused; the one before stays, and decides nothing");
+                    looked.is_sound = false;
+                }
+            }
+        }
+        if looked.is_sound { Standing::Current } else { Standing::Unsound }
     }
 
     /// Looks at the files every second, for as long as the bot runs. Reads files, writes to the log.
@@ -166,20 +229,11 @@ impl LiveAccess {
         if self.live.sources.file.is_none() && self.live.sources.policies.is_none() {
             return;
         }
-        let mut before = None;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let (again, mut last) = (self.clone(), before.take());
-            let looked = tokio::task::spawn_blocking(move || (again.reload_what_has_settled(&mut last), last)).await;
-            let looked = looked.map(|(reloaded, last)| {
-                before = last;
-                reloaded
-            });
-            match looked {
-                Ok(Ok(false)) => {}
-                Ok(Ok(true)) => tracing::info!("the access file and the policies changed; they are in use now"),
-                Ok(Err(error)) => tracing::error!(%error, "the changed access set is refused; the one before stays"),
-                Err(error) => tracing::error!(%error, "the access files could not be looked at"),
+            let again = self.clone();
+            if let Err(error) = tokio::task::spawn_blocking(move || again.look(Instant::now())).await {
+                tracing::error!(%error, "the access files could not be looked at");
             }
         }
     }
@@ -220,6 +274,10 @@ impl Rights for LiveAccess {
 
     fn at_this_moment(&self) -> Option<Arc<dyn Rights>> {
         Some(self.snapshot())
+    }
+
+    fn standing(&self) -> Standing {
+        self.look(Instant::now())
     }
 
     fn follow(&self, ledger: &Ledger) {

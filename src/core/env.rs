@@ -10,7 +10,7 @@ use crate::command::Tables;
 use crate::egress::Destinations;
 use crate::ledger::Ledger;
 use crate::mind::Minds;
-use crate::port::{Rights, Similarity};
+use crate::port::{Rights, Similarity, Standing};
 use crate::rate::Allowance;
 use crate::route::{Catalogue, ExactRoutes, Intents};
 use crate::secrets::Mask;
@@ -28,6 +28,8 @@ pub struct Env<'a> {
     pub exact: &'a ExactRoutes,
     /// Who may what.
     pub rights: &'a dyn Rights,
+    /// Whether they are the ones that were written last: nothing is decided by others.
+    pub standing: Standing,
     /// What people wrote down in chat about who may what.
     pub ledger: &'a Ledger,
     /// What somebody may mean, of the tools and the intents.

@@ -333,6 +333,7 @@ impl Worker {
         self.current = Some((*signal).clone());
         self.is_touched = false;
         self.engine.has_ledger(self.engine.clock.now()).await;
+        self.engine.world.rights_settled().await;
         if !self.has_ready(&signal).await {
             tracing::error!("a request is given up until the next start: its thread's plans cannot be read");
             self.give_up();

@@ -1,6 +1,7 @@
 //! The snapshots that every step looks at, and how an `Env` is made of them.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use countersign_core::answer::{Claims, Errors};
 use countersign_core::approval::Places;
@@ -10,7 +11,7 @@ use countersign_core::env::{Env, Limits, OwnDeployment, PlatformStatus, SpokeSta
 use countersign_core::gate::{Cleared, Refusal, reissue};
 use countersign_core::ledger::Ledger;
 use countersign_core::mind::Minds;
-use countersign_core::port::{Outgoing, Rights, Similarity};
+use countersign_core::port::{Outgoing, Rights, Similarity, Standing};
 use countersign_core::rate::Allowance;
 use countersign_core::route::{Catalogue, ExactRoutes, Intents, Lexical, Route};
 use countersign_core::secrets::Mask;
@@ -19,6 +20,8 @@ use countersign_core::step;
 use countersign_core::thread::{ThreadState, is_heard_at_once};
 use countersign_core::tool::Registry;
 use countersign_core::usage::{Budgets, Spent};
+
+use tokio::time::{Instant, sleep};
 
 use crate::access::Rates;
 
@@ -68,6 +71,12 @@ pub struct World {
     pub errors: Errors,
 }
 
+/// How long a signal waits for rights that are being changed: longer than a change takes to count as whole.
+const RIGHTS_SETTLE_MAX: Duration = Duration::from_secs(3);
+
+/// How often they are looked at meanwhile.
+const RIGHTS_LOOK_EVERY: Duration = Duration::from_millis(100);
+
 /// What a step is about, as far as the shell knows it.
 pub(super) struct About<'a> {
     /// What those who pay for it have used today.
@@ -90,6 +99,7 @@ struct Lent {
     vault: Vault,
     allowances: Vec<Allowance>,
     rights: Option<Arc<dyn Rights>>,
+    standing: Standing,
 }
 
 impl World {
@@ -134,11 +144,20 @@ impl World {
             ledger: self.ledger(),
             vault: (self.vault)(),
             allowances: allowances.unwrap_or_default(),
+            standing: self.rights.standing(),
             rights: self.rights.at_this_moment(),
         };
         // Steps of different threads only read it, and beside each other; a new route waits for them.
         let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
         step(Env { spent: about.spent, ..self.env(&exact, &lent) }, state, input, now)
+    }
+
+    /// Waits until rights that were just changed can be taken up, for some seconds at most. Looks at files.
+    pub(super) async fn rights_settled(&self) {
+        let end = Instant::now() + RIGHTS_SETTLE_MAX;
+        while self.rights.standing() == Standing::Changing && Instant::now() < end {
+            sleep(RIGHTS_LOOK_EVERY).await;
+        }
     }
 
     /// Whether a thread hears this also while it works on something else.
@@ -181,6 +200,7 @@ impl World {
             catalogue: &self.catalogue,
             exact,
             rights: lent.rights.as_deref().unwrap_or(self.rights.as_ref()),
+            standing: lent.standing,
             ledger: &lent.ledger,
             similarity: LEXICAL,
             limits: &self.limits,

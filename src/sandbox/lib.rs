@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,21 @@ pub use rules::everything;
 
 /// The file name of the launcher, which is installed beside the bot.
 pub const LAUNCHER: &str = "countersign-sandbox";
+
+/// The only argument of the launcher for which it prints what it was built from.
+const ASKED: &str = "--built-from";
+
+/// The sources of this crate: a launcher that was built from others is not used.
+const SOURCES: [&str; 8] = [
+    include_str!("launch.rs"),
+    include_str!("lib.rs"),
+    include_str!("main.rs"),
+    include_str!("masked.rs"),
+    include_str!("mounts.rs"),
+    include_str!("privileges.rs"),
+    include_str!("rules.rs"),
+    include_str!("system_calls.rs"),
+];
 
 /// The first argument of the bot's own binary that makes it a launcher.
 const ARGUMENT: &str = "sandboxed";
@@ -90,24 +105,41 @@ pub fn in_own_session(program: &Path) -> (PathBuf, Vec<OsString>) {
     launched(SESSION.to_owned(), program)
 }
 
-/// Returns the program and the arguments that start `program` by the launcher, or by the bot's own binary where none lies
-/// beside it. Opens the launcher once.
+/// Returns the program and the arguments that start `program` by the launcher, or by the bot's own binary where none of the
+/// same build lies beside it. Opens the launcher once, and starts it.
 fn launched(walls: String, program: &Path) -> (PathBuf, Vec<OsString>) {
     static LAUNCHER_FILE: OnceLock<Option<File>> = OnceLock::new();
-    let beside = || File::open(std::env::current_exe().ok()?.with_file_name(LAUNCHER)).ok();
+    let beside = || {
+        let file = File::open(std::env::current_exe().ok()?.with_file_name(LAUNCHER)).ok()?;
+        let asked = Command::new(opened(&file)).arg(ASKED).env_clear().output().ok()?;
+        (asked.stdout == built_from().as_bytes()).then_some(file)
+    };
     // Also where a file was replaced meanwhile, what runs is of the same build as this program.
     let (launcher, first) = match LAUNCHER_FILE.get_or_init(beside) {
-        Some(file) => (format!("/proc/self/fd/{}", file.as_raw_fd()), None),
-        None => ("/proc/self/exe".to_owned(), Some(OsString::from(ARGUMENT))),
+        Some(file) => (opened(file), None),
+        None => (PathBuf::from("/proc/self/exe"), Some(OsString::from(ARGUMENT))),
     };
     let args = first.into_iter().chain([walls.into(), program.into()]);
-    (launcher.into(), args.collect())
+    (launcher, args.collect())
+}
+
+/// The path by which an open file can be started.
+fn opened(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// A number for the sources of this build, by FNV-1a (64 bits).
+fn built_from() -> String {
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let bytes = SOURCES.iter().flat_map(|source| source.bytes());
+    let sum = bytes.fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(PRIME));
+    format!("{sum:016x}")
 }
 
 /// Returns why this machine cannot build these walls; none where it can. Starts a process.
 pub fn missing(walls: &Walls) -> Option<String> {
     let (launcher, args) = wrapped(walls, Path::new("/bin/true"));
-    match std::process::Command::new(launcher).args(args).output() {
+    match Command::new(launcher).args(args).output() {
         Ok(done) if done.status.success() => None,
         Ok(done) => {
             let said = String::from_utf8_lossy(&done.stderr);
@@ -143,9 +175,27 @@ pub fn launch_if_asked(usual: impl FnOnce() -> Walls) -> Option<ExitCode> {
 /// run before the process has any other thread.
 pub fn launch(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let reason = match (args.next(), args.next()) {
+        (Some(asked), None) if asked == ASKED => {
+            print!("{}", built_from());
+            return ExitCode::SUCCESS;
+        }
         (Some(walls), Some(program)) => launch::launch(&walls, &program, args),
         _ => "it is started by the bot itself".to_owned(),
     };
     eprintln!("{FAILED}{reason}");
     ExitCode::from(EXIT_CODE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_source_counts() {
+        let sources = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).expect("it is there").flatten();
+        let code = sources.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "rs"));
+        let code: Vec<String> = code.map(|path| std::fs::read_to_string(path).expect("it is text")).collect();
+        assert_eq!(code.len(), SOURCES.len());
+        assert!(code.iter().all(|text| SOURCES.contains(&text.as_str())));
+    }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getuid};
 
-use crate::support::bot::Home;
+use crate::support::bot::{Home, finish};
 
 /// How many hostile lines run, of each kind as many.
 const LINES: usize = 320;
@@ -414,4 +414,23 @@ fn an_ordinary_user_has_the_same_sandbox() {
     assert!(nobody(&format!("touch {}", new.display())).contains("Read-only file system"));
     assert!(!new.exists());
     assert!(nobody("cat /proc/1/environ").contains("Permission denied"));
+}
+
+/// A launcher that was left from an earlier build, or any other program in its place, would build other walls or none.
+#[test]
+fn only_a_launcher_of_the_same_build_is_used() {
+    let home = Home::new();
+    let (bot, launcher) = (home.path().join("countersign"), home.path().join("countersign-sandbox"));
+    let own = Path::new(env!("CARGO_BIN_EXE_countersign"));
+    // The binary is large, and usually on the same disk.
+    std::fs::hard_link(own, &bot).or_else(|_| std::fs::copy(own, &bot).map(drop)).expect("a second name can be given");
+    for program in ["/bin/echo", "/bin/true", env!("CARGO_BIN_EXE_countersign-sandbox")] {
+        std::fs::copy(program, &launcher).expect("a file can be copied");
+        let mut command = Command::new(&bot);
+        command.current_dir(home.path()).env("HOME", home.path()).arg("--data").arg(home.data());
+        let done = finish(&mut command, b"run seq 41 42\n");
+        assert!(done.out.contains("42"), "{program}: {done:?}");
+    }
+    let asked = Command::new(env!("CARGO_BIN_EXE_countersign-sandbox")).arg("--built-from").output().expect("it runs");
+    assert_eq!(asked.stdout.len(), 16, "{asked:?}");
 }

@@ -1,6 +1,11 @@
 //! What a reviewer who attacked it found open once: labels that lead out of the environment a rule is about, and a policy
 //! file that was cut off.
 
+use std::time::Duration;
+
+use countersign_core::port::Standing;
+use tokio::time::Instant;
+
 use super::*;
 
 #[test]
@@ -49,12 +54,19 @@ fn a_file_that_is_being_written_is_not_taken_up() {
     std::fs::write(&file, FILE).expect("writable");
     let live = LiveAccess::open(Sources { file: Some(file.clone()), ..Sources::default() }, None).expect("it is sound");
     let may = || live.may(&Asker::at(&human(OTTO), &room("discord", "main")), &Right::Talk);
-    let mut before = None;
-    let mut look = || live.reload_what_has_settled(&mut before).expect("it is sound");
-    std::fs::write(&file, "").expect("writable");
-    assert!(!look() && may(), "it may be half of something");
-    std::fs::write(&file, FILE).expect("writable");
-    assert!(!look() && !look() && may());
-    std::fs::write(&file, "").expect("writable");
-    assert!(!look() && look() && !may(), "twice the same is what is meant");
+    let begun = Instant::now();
+    let look = |after_ms: u64| live.look(begun + Duration::from_millis(after_ms));
+    let write = |text: &str| std::fs::write(&file, text).expect("writable");
+    assert_eq!(look(0), Standing::Current);
+    write("");
+    assert_eq!((look(100), look(1_050), may()), (Standing::Changing, Standing::Changing, true), "it may be half");
+    write(FILE);
+    assert_eq!((look(1_150), look(2_200), may()), (Standing::Changing, Standing::Current, true));
+    write("");
+    assert_eq!((look(3_000), may()), (Standing::Changing, true));
+    assert_eq!((look(4_000), may()), (Standing::Current, false), "a second later it is what is meant");
+    write("[[people]\n");
+    assert_eq!((look(5_000), look(6_000), look(7_000)), (Standing::Changing, Standing::Unsound, Standing::Unsound));
+    write("");
+    assert_eq!((look(8_000), look(9_000), may()), (Standing::Changing, Standing::Current, false));
 }

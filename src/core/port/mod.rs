@@ -17,7 +17,7 @@ pub use adapter::{
     Parcel, Sign, Touch, Touched,
 };
 pub use message::{Block, CardChoice, Choice, Claim, Lane, Mark, Outgoing, Source, TableColumn, Visibility};
-pub use rights::{Asker, Right, Rights, TermsAbout};
+pub use rights::{Asker, Right, Rights, Standing, TermsAbout};
 pub use suggest::{Asked, SUGGESTIONS_MAX, Suggestion};
 
 /// A boxed future, so that the traits below can be used as objects.

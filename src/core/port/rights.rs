@@ -89,6 +89,18 @@ pub struct TermsAbout<'a> {
     pub tool: &'a str,
 }
 
+/// Whether rights are those that were written last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// They are.
+    #[default]
+    Current,
+    /// They were changed a moment ago, and the change may not be whole yet.
+    Changing,
+    /// What they were changed to is not sound, so that the ones before are in use.
+    Unsound,
+}
+
 /// Who may what. Pure: a snapshot of policies and roles. Fails closed.
 pub trait Rights: Send + Sync {
     /// Whether they may, here.
@@ -139,6 +151,11 @@ pub trait Rights: Send + Sync {
     /// asked of the same ones. None where they never change.
     fn at_this_moment(&self) -> Option<Arc<dyn Rights>> {
         None
+    }
+
+    /// Whether these are the rights that were written last. May look at files, and takes up what is whole by now.
+    fn standing(&self) -> Standing {
+        Standing::Current
     }
 
     /// Takes note of the accounts that were linked in chat. No I/O.

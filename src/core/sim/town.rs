@@ -8,7 +8,7 @@ use crate::env::Env;
 use crate::envelope::{Envelope, Meta};
 use crate::gate::ToolCall;
 use crate::mind::{Minds, RawCall};
-use crate::port::Rights as _;
+use crate::port::{Rights as _, Standing};
 use crate::route::{ExactRoutes, Route};
 use crate::signal::{Actor, Addressed, Assurance, EventId, Ground, Now, Payload, Signal, SignalId, ThreadKey, Wall};
 use crate::step::step;
@@ -147,6 +147,7 @@ impl Installation for Town<'_> {
             spokes: &[],
             platforms: &[],
             set_aside: 0,
+            standing: Standing::Current,
             allowances: &[],
             ..self.env
         };

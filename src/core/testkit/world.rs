@@ -13,7 +13,7 @@ use crate::envelope::{Code, Details, Envelope, Meta};
 use crate::gate::{Refusal, ToolCall};
 use crate::ledger::Ledger;
 use crate::mind::{Ask, Minds, Thought, Unheard};
-use crate::port::{Block, Mark, Outgoing, Rights, Visibility};
+use crate::port::{Block, Mark, Outgoing, Rights, Standing, Visibility};
 use crate::proposal::Proposal;
 use crate::rate::Allowance;
 use crate::resource::Resource;
@@ -347,6 +347,7 @@ impl World {
             spokes: &[],
             platforms: &[],
             set_aside: 0,
+            standing: Standing::Current,
             allowances: &self.allowances,
             minds: &self.minds,
             claims: &self.claims,

@@ -5,7 +5,7 @@ use crate::approval::{self, Allowed, Ask, Decided, Digest, Filed, PlanId, PlanSt
 use crate::effect::Ending;
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
-use crate::port::{CardChoice, Claim, Mark};
+use crate::port::{CardChoice, Claim, Mark, Standing};
 use crate::route::Route;
 
 use super::request::Request;
@@ -93,6 +93,7 @@ pub(super) fn was_decided_by(filed: &Filed, request: &Request) -> bool {
 
 /// A change that could not begin now is not approved now: the click is not used up, and the plan goes on waiting.
 pub(super) fn unhindered(turn: &Turn<'_>, ask: &Ask, allowed: Allowed) -> Result<Allowed, Box<Refusal>> {
+    refuse_unsettled(turn.env.standing)?;
     match turn.state.fsm.open_write() {
         Some(open) if ask.verb == Verb::Approve && allowed.missing == 0 => {
             let message =
@@ -103,6 +104,20 @@ pub(super) fn unhindered(turn: &Turn<'_>, ask: &Ask, allowed: Allowed) -> Result
         }
         Some(_) | None => Ok(allowed),
     }
+}
+
+/// Somebody who has just lost a right must not decide by the old one.
+pub(super) fn refuse_unsettled(standing: Standing) -> Result<(), Box<Refusal>> {
+    let (message, hint) = match standing {
+        Standing::Current => return Ok(()),
+        Standing::Changing => ("who may decide is being changed at this moment", "decide again in a few seconds"),
+        Standing::Unsound => (
+            "who may decide was changed, and what it was changed to is not sound, so that nothing is decided",
+            "an administrator runs `countersign policy check`, which says what is wrong; then decide again",
+        ),
+    };
+    let details = Details { recovery_hint: Some(hint.to_owned()), ..Details::default() };
+    Err(Box::new(Refusal { gate: "decision", code: Code::PolicyBlocked, message: message.to_owned(), details }))
 }
 
 pub(super) fn vote(turn: &Turn<'_>, request: &Request, allowed: Allowed) -> Vote {

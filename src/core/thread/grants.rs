@@ -54,6 +54,7 @@ pub(super) fn give(turn: &mut Turn<'_>, mut request: Request, route: &Route) {
 }
 
 fn may_give(turn: &Turn<'_>, request: &Request, filed: &Filed, new: &Grant) -> Result<Allowed, Box<Refusal>> {
+    decision::refuse_unsettled(turn.env.standing)?;
     let allowed = approval::may_be_given(filed, &request.signal.asker(), &turn.env)?;
     let beside = |grant: &Grant| grant.room == new.room && !grant.is_for_the_same(new);
     let live = turn.env.ledger.grants().filter(|(id, grant)| beside(grant) && is_live(turn, id, grant));
