@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use countersign_core::approval::Risk;
-use countersign_core::ledger::{Account, Ledger};
+use countersign_core::ledger::{Account, Ledger, Link};
 use countersign_core::people::{Holding, People, Portrait, RoleRights};
 use countersign_core::port::Asker;
 use countersign_core::signal::{ActorId, Platform};
@@ -18,21 +18,21 @@ use super::rights::Access;
 /// How many names are offered to whoever mistyped one.
 const NEAREST_MAX: usize = 3;
 
-/// What was linked in chat: whose each account is, by name, as the ledger has it.
-pub(super) type Links = BTreeMap<Account, String>;
+/// What was linked in chat, by account, as the ledger has it.
+pub(super) type Links = BTreeMap<Account, Link>;
 
 /// The links of a ledger.
 pub(super) fn links_of(ledger: &Ledger) -> Links {
-    ledger.links().map(|(account, link)| (account.clone(), link.person.clone())).collect()
+    ledger.links().map(|(account, link)| (account.clone(), link.clone())).collect()
 }
 
 /// The linked accounts that count: of a person who is in the file, of a form that a person's account has, and not in the
 /// file themselves.
 pub(super) fn linked(directory: &Directory, links: &Links) -> Accounts {
     let mut accounts = Accounts::new();
-    for (account, name) in links {
+    for (account, link) in links {
         let (platform, id) = (account.platform.as_str(), account.id.as_str());
-        let Some(person) = directory.named(name, false) else { continue };
+        let Some(person) = directory.named(&link.person, false) else { continue };
         if directory.person(platform, id).is_none() && directory.accepts(platform, id).is_ok() {
             accounts.entry(platform.to_owned()).or_default().insert(id.to_owned(), person);
         }

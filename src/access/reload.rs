@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use countersign_core::approval::{Risk, Terms};
-use countersign_core::ledger::{Account, Ledger};
+use countersign_core::ledger::{Account, Ledger, Link};
 use countersign_core::people::{Holding, People, Portrait, RoleRights};
 use countersign_core::port::{Asker, Right, Rights, Standing, TermsAbout};
 use countersign_core::resource::ResourceId;
@@ -262,6 +262,10 @@ impl Rights for LiveAccess {
 
     fn name(&self, platform: &Platform, actor: &Actor) -> Option<String> {
         self.snapshot().name(platform, actor)
+    }
+
+    fn linked_by_another(&self, platform: &Platform, actor: &Actor) -> Option<Link> {
+        self.snapshot().linked_by_another(platform, actor)
     }
 
     fn terms(&self, about: &TermsAbout<'_>) -> Terms {

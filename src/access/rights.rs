@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
 use countersign_core::approval::{Risk, Terms};
+use countersign_core::ledger::{Account, Link};
 use countersign_core::people::People;
 use countersign_core::port::{Asker, Right, Rights, TermsAbout};
 use countersign_core::resource::ResourceId;
@@ -67,6 +68,8 @@ pub struct Access {
     subjects: Arc<Vec<Subject>>,
     /// Accounts that were linked in chat; none of them stands in the file.
     linked: Accounts,
+    /// The same as the ledger has it, with who linked each.
+    links: Arc<Links>,
     authorizer: Authorizer,
     /// What this snapshot has answered.
     answers: Arc<Answers>,
@@ -138,6 +141,7 @@ impl Access {
             owner,
             subjects,
             linked: Accounts::new(),
+            links: Arc::default(),
             authorizer: Authorizer::new(),
             answers: Arc::default(),
         })
@@ -145,7 +149,8 @@ impl Access {
 
     /// The same snapshot with these accounts linked instead of the ones before. Cheap: reads no policy and no file.
     pub(super) fn with_links(&self, links: &Links) -> Self {
-        Self { linked: linked(&self.directory, links), answers: Arc::default(), ..self.clone() }
+        let (linked, links) = (linked(&self.directory, links), Arc::new(links.clone()));
+        Self { linked, links, answers: Arc::default(), ..self.clone() }
     }
 
     /// Whose this account is: by the file, else by what was linked.
@@ -395,6 +400,13 @@ impl Rights for Access {
             | ActorKind::Bridge => None,
         };
         self.directory.principals.get(at?).map(|one| one.name.clone())
+    }
+
+    fn linked_by_another(&self, platform: &Platform, actor: &Actor) -> Option<Link> {
+        let (account, id) = (Account { platform: platform.clone(), id: actor.id.clone() }, actor.id.as_str());
+        let link = self.links.get(&account)?;
+        let is_in_file = self.directory.person(platform.as_str(), id).is_some();
+        (!is_in_file && link.others().next().is_some()).then(|| link.clone())
     }
 
     fn terms(&self, about: &TermsAbout<'_>) -> Terms {

@@ -6,6 +6,7 @@ mod attacked;
 mod autonomous;
 mod conformance;
 mod guest;
+mod one_human;
 mod identity;
 mod platform_roles;
 mod refused;

@@ -3,7 +3,7 @@
 
 use crate::effect::{Effect, Input};
 use crate::env::Env;
-use crate::signal::Now;
+use crate::signal::{ActorKind, Now, Signal};
 use crate::thread::{
     ThreadState, Turn, interrupted, on_answer, on_aside, on_deadline, on_filed, on_halt, on_held, on_lost,
     on_overtaken, on_thought, on_used, perceive,
@@ -28,9 +28,9 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         | Input::Deadline(_) => turn.state.desk.begin_step(),
     }
     match input {
-        Input::Signal(signal) => perceive(&mut turn, *signal, false),
-        Input::Again(signal) => perceive(&mut turn, *signal, true),
-        Input::Interrupted(signal) => interrupted(&mut turn, *signal),
+        Input::Signal(signal) => perceive(&mut turn, named(&env, *signal), false),
+        Input::Again(signal) => perceive(&mut turn, named(&env, *signal), true),
+        Input::Interrupted(signal) => interrupted(&mut turn, named(&env, *signal)),
         Input::Answer { call, envelope } => on_answer(&mut turn, &call, &envelope),
         Input::Thought { signal, n, heard } => on_thought(&mut turn, &signal, n, *heard),
         Input::Filed(filed) => on_filed(&mut turn, filed),
@@ -39,10 +39,26 @@ pub fn step(env: Env<'_>, state: ThreadState, input: Input, now: Now) -> (Thread
         Input::Used { signal, by, usage } => on_used(&mut turn, &signal, by, usage),
         Input::Overtaken(signal) => on_overtaken(&mut turn, *signal),
         Input::Deadline(signal) => on_deadline(&mut turn, &signal),
-        Input::Aside(signal) => on_aside(&mut turn, *signal),
+        Input::Aside(signal) => on_aside(&mut turn, named(&env, *signal)),
         Input::Halt(signal) => on_halt(&mut turn, &signal),
     }
     (turn.state, turn.effects)
+}
+
+/// The platform whose accounts are those of this machine: there, nobody chooses their own name.
+const OWN_MACHINE: &str = "console";
+
+/// The signal with its actor called as the access file calls them. Anybody may choose the name that a platform shows, also
+/// somebody else's: it stands only beside an account that nobody is known by, and says so.
+fn named(env: &Env<'_>, mut signal: Signal) -> Signal {
+    let (platform, actor) = (&signal.thread.platform, &signal.actor);
+    let (account, person) = (format!("{platform}:{}", actor.id), env.rights.person(platform, actor));
+    if person != account {
+        signal.actor.display = person;
+    } else if actor.kind != ActorKind::Service && platform.as_str() != OWN_MACHINE {
+        signal.actor.display = format!("{account} (“{}” by their own account)", actor.display);
+    }
+    signal
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ fn happens(club: &mut Club, op: &Op, codes: &mut Vec<Shown>) -> Result<bool, Str
             club.hears("telegram", ACCOUNTS[*who], "link 22222-22222");
         }
         Op::Give(person, who) => {
-            club.hears("discord", ADAM, &format!("link {} telegram:{}", PEOPLE[*person].0, ACCOUNTS[*who]));
+            club.given(PEOPLE[*person].0, &format!("telegram:{}", ACCOUNTS[*who]));
             let given = Holding::Linked(PEOPLE[*person].0.to_owned());
             may_change = (before[*who] == Holding::Nobodys).then_some((*who, given));
         }

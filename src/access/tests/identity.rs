@@ -61,6 +61,13 @@ impl Club {
         self.world.hear(Signal { room: ConversationKind::Direct, ..words })
     }
 
+    /// Two administrators say that an account is somebody's.
+    pub(super) fn given(&mut self, person: &str, account: &str) {
+        let words = format!("link {person} {account}");
+        self.hears("discord", ADAM, &words);
+        self.hears("console", "uid:1000", &words);
+    }
+
     /// A fresh code of a person's.
     pub(super) fn code(&mut self, platform: &str, id: &str) -> String {
         let said = self.alone(platform, id, "link").said;
@@ -121,7 +128,7 @@ fn a_code_shown_in_one_place_and_typed_in_the_other_makes_the_account_one_person
     assert!(row.contains("\"linked\"") && row.contains("telegram:4711") && row.contains(OTTO), "{row}");
     assert_eq!(club.holding("telegram:4711"), Holding::Linked("otto".to_owned()));
     insta::assert_snapshot!(club.hears("telegram", "4711", "who am i").said, @"
-    you are: vera (a person)
+    you are: otto (a person)
     known as: 4711 on telegram
     person: otto
     accounts: discord:100000000000000002, discord:100000000000000022, telegram:2002, telegram:4711 (linked)
@@ -178,7 +185,8 @@ fn a_code_ends_by_the_wall_also_where_that_is_set_back() {
 #[test]
 fn a_code_dies_with_the_account_that_it_was_shown_to() {
     let mut club = Club::new(FILE);
-    club.hears("discord", ADAM, "link vera telegram:7");
+    let code = club.code("discord", VERA);
+    club.hears("telegram", "7", &format!("link {code}"));
     let code = club.code("telegram", "7");
     club.hears("discord", ADAM, "unlink telegram:7");
     assert_eq!(club.hears("telegram", "8", &format!("link {code}")).said, NOT_OPEN);
@@ -231,6 +239,7 @@ fn who_administers_links_and_unlinks_and_nobody_else_but_their_own() {
         (ADAM, "link vera matrix:@vera:evil.example"),
         (ADAM, "link vera telegram:2002"),
         (ADAM, "link vera telegram:4711"),
+        (VERA, "link vera telegram:4711"),
         (ADAM, "link otto telegram:4711"),
         (OTTO, "unlink telegram:4711"),
         (OTTO, "unlink telegram:2002"),
@@ -261,6 +270,8 @@ fn who_administers_links_and_unlinks_and_nobody_else_but_their_own() {
     refused: `telegram:2002`: it stands in the access file, which nothing in chat changes.
     (POLICY_BLOCKED, gate `link`)
     What to do: change it there; it is taken up while I run.
+    > link vera telegram:4711
+    `telegram:4711` is not vera's yet. Within a day vera types `link vera telegram:4711` to me from an account that they had before, or a second administrator does; or it is written into the access file. Who has both accounts at hand types `link` alone, and the code that it shows.
     > link vera telegram:4711
     `telegram:4711` is vera's from now on. `unlink telegram:4711` takes that back.
     > link otto telegram:4711
@@ -313,9 +324,8 @@ fn roles_say_what_each_may_here_and_names_only_to_who_administers() {
 #[test]
 fn the_file_wins_over_what_was_linked_and_a_reload_keeps_the_links() {
     let mut club = Club::new(FILE);
-    for linked in ["link vera telegram:4711", "link vera matrix:@vera:example.org"] {
-        club.hears("discord", ADAM, linked);
-    }
+    club.given("vera", "telegram:4711");
+    club.given("vera", "matrix:@vera:example.org");
     club.rewrite(&FILE.replace("\"telegram:2002\"", "\"telegram:2002\", \"telegram:4711\""));
     assert_eq!(club.holding("telegram:4711"), Holding::InFile("otto".to_owned()));
     assert_eq!(club.live.person(&Platform::new("telegram"), &human("4711")), "otto");
@@ -340,7 +350,7 @@ fn the_file_wins_over_what_was_linked_and_a_reload_keeps_the_links() {
 fn an_account_unlinked_between_request_and_click_neither_decides_nor_lends_its_eyes() {
     // Who clicks: anna, by an account that is taken from her.
     let mut club = Club::new(FILE);
-    club.hears("discord", ADAM, "link anna discord:100000000000000033");
+    club.given("anna", "discord:100000000000000033");
     let plan = club.plan("discord", OTTO);
     club.hears("discord", ANNA, "unlink discord:100000000000000033");
     let click = club.click("discord", "100000000000000033", &plan);
@@ -348,7 +358,8 @@ fn an_account_unlinked_between_request_and_click_neither_decides_nor_lends_its_e
     assert_eq!(club.state(&plan), Some(PlanState::Pending));
     // Who asked: adam, who may also decide, by an account that he takes from himself.
     let mut club = Club::new(FILE);
-    club.hears("discord", ADAM, "link adam discord:100000000000000044");
+    let code = club.code("discord", ADAM);
+    club.hears("discord", "100000000000000044", &format!("link {code}"));
     let plan = club.plan("discord", "100000000000000044");
     let click = club.click("discord", ADAM, &plan);
     assert!(club.world.hear(click).said.contains("Somebody else has to countersign"));

@@ -4,7 +4,7 @@
 use countersign_core::approval::PlanState;
 use countersign_core::signal::Signal;
 
-use super::identity::{ADAM, ANNA, Club};
+use super::identity::{ANNA, Club};
 use super::*;
 
 const STRANGER: &str = "100000000000000077";
@@ -90,7 +90,7 @@ fn four_eyes_are_not_made_of_an_account_that_nobody_is_known_by() {
     ");
     assert!(club.world.files.rows.is_empty());
     // Known, the same account may ask, by the same role.
-    club.hears("discord", ADAM, &format!("link vera discord:{STRANGER}"));
+    club.given("vera", &format!("discord:{STRANGER}"));
     let words = club.words("discord", STRANGER, "restart nginx");
     club.world.hear(Signal { platform_roles: vec![OPERATORS.to_owned()], ..words });
     let plan = club.world.files.rows.keys().next().expect("a plan").clone();

@@ -1,7 +1,7 @@
 //! The one function that may decide a plan (DESIGN.md section 4): it looks at who clicked, what they may do now, and where
 //! the plan stands. It changes nothing, so that a refused click leaves the plan as it was.
 
-use super::vote::{Electorate, Outsider};
+use super::vote::{Electorate, NoFurther, Outsider};
 use super::{Digest, Filed, Outcome, Plan, PlanId, PlanState, Told, is_success, told};
 use crate::envelope::Code;
 use crate::gate::Refusal;
@@ -100,6 +100,9 @@ fn countersign(electorate: &Electorate<'_>, asker: &Asker<'_>) -> Result<Allowed
     if electorate.may_be_one_person(asker) {
         return Err(refuse(Code::Forbidden, WHOSE_ACCOUNT_IS_THIS.to_owned()));
     }
+    if let Some(why) = electorate.no_further_person(asker) {
+        return Err(refuse(Code::Forbidden, only_one_person(&why)));
+    }
     if electorate.needs_a_seal(asker) && !electorate.may_unsealed(asker) {
         return Err(refuse(Code::Forbidden, TAKES_A_SEAL.to_owned()));
     }
@@ -116,6 +119,22 @@ fn not_yours(verb: Verb, outsider: &Outsider) -> String {
     match outsider {
         Outsider::NoRight => format!("you may not {verb} this plan"),
         Outsider::Not(group) => format!("you may not {verb} this plan; it takes somebody of group {group}"),
+    }
+}
+
+fn only_one_person(why: &NoFurther) -> String {
+    match why {
+        NoFurther::LinkedBy(name) => format!(
+            "this account was linked by {name}, who has a part in this plan already, so that it does not count as another person"
+        ),
+        NoFurther::New(name) => format!(
+            "this account was linked by {name} less than a day before this plan, so that it does not count as another person yet"
+        ),
+        NoFurther::Linked => {
+            "you linked an account that has a part in this plan already, so that you do not count as another \
+                              person"
+                .to_owned()
+        }
     }
 }
 

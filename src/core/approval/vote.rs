@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decide::is_somebody;
 use super::{Filed, Plan, Risk, Terms};
+use crate::ledger::Link;
 use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::signal::{Actor, Assurance, ConversationKind, Platform, SignalId, Wall};
 
@@ -43,7 +44,7 @@ pub struct Vote {
 /// take more people, or others, than the card said.
 pub fn is_still_enough(filed: &Filed, found: &[String], rights: &dyn Rights) -> bool {
     let electorate = Electorate::with(filed, found, rights);
-    let people: BTreeSet<String> = electorate.counted().collect();
+    let people: BTreeSet<String> = electorate.counted().into_iter().collect();
     u32::try_from(people.len()).unwrap_or(u32::MAX) >= electorate.terms.quorum.get()
 }
 
@@ -54,6 +55,20 @@ pub(super) struct Electorate<'a> {
     rights: &'a dyn Rights,
     terms: Terms,
     labels: Vec<String>,
+}
+
+/// How long before a request an account must have been linked by somebody else, in milliseconds: a day, in which its person
+/// can notice.
+const KNOWN_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Why an account is no further person's.
+pub(super) enum NoFurther {
+    /// Whoever linked it has a part in the plan.
+    LinkedBy(String),
+    /// They linked it a short time ago.
+    New(String),
+    /// Its person linked the account that somebody else's part was taken with.
+    Linked,
 }
 
 /// Why somebody may not decide.
@@ -147,22 +162,83 @@ impl<'a> Electorate<'a> {
         self.votes().any(|(vote, voter)| vote.person == person || self.person(&voter) == person)
     }
 
+    /// Whose work an account may be, where it is no further person's: it was linked by somebody else who has a part in this
+    /// plan, or so shortly before that its person may not know of it; or the other way round.
+    pub(super) fn no_further_person(&self, asker: &Asker<'_>) -> Option<NoFurther> {
+        if !self.takes_others() {
+            return None;
+        }
+        let others = self.votes().flat_map(|(vote, voter)| {
+            let mut people = self.may_be(&voter);
+            people.insert(vote.person.clone());
+            people
+        });
+        let part: BTreeSet<String> = if self.is_requester(asker) { BTreeSet::new() } else { self.requesters() };
+        let part: BTreeSet<String> = part.into_iter().chain(others).collect();
+        let link = self.linked_by_another(asker);
+        if let Some(by) = link.iter().flat_map(Link::others).find(|by| part.contains(*by)) {
+            return Some(NoFurther::LinkedBy(by.to_owned()));
+        }
+        match link {
+            Some(link) if self.is_too_new(&link) => Some(NoFurther::New(link.by)),
+            Some(_) | None if part.contains(&self.person(asker)) => Some(NoFurther::Linked),
+            Some(_) | None => None,
+        }
+    }
+
+    /// Whether an account was linked less than a day before the plan was asked for, or since.
+    fn is_too_new(&self, link: &Link) -> bool {
+        link.at.0 > self.filed.frozen.plan().requested_at.0.saturating_sub(KNOWN_AFTER_MS)
+    }
+
+    /// Everybody whom an account may speak for: its person, and whoever else made it theirs.
+    fn may_be(&self, asker: &Asker<'_>) -> BTreeSet<String> {
+        let link = self.linked_by_another(asker);
+        let others = link.iter().flat_map(Link::others).map(str::to_owned);
+        std::iter::once(self.person(asker)).chain(others).collect()
+    }
+
+    /// Everybody who may have asked for the plan.
+    fn requesters(&self) -> BTreeSet<String> {
+        let plan = self.filed.frozen.plan();
+        let mut people = self.may_be(&plan.asker());
+        people.insert(plan.requester_person.clone());
+        people
+    }
+
+    fn linked_by_another(&self, asker: &Asker<'_>) -> Option<Link> {
+        self.rights.linked_by_another(&asker.thread.platform, asker.actor)
+    }
+
     /// How many more people have to countersign it, once this one has.
     pub(super) fn missing_after(&self, asker: &Asker<'_>) -> u32 {
-        let people = self.counted().chain([self.person(asker)]).collect::<BTreeSet<String>>();
+        let people = self.counted().into_iter().chain([self.person(asker)]).collect::<BTreeSet<String>>();
         self.terms.quorum.get().saturating_sub(u32::try_from(people.len()).unwrap_or(u32::MAX))
     }
 
-    /// The people whose votes count now. An account that changed hands since is no vote of either.
-    fn counted(&self) -> impl Iterator<Item = String> {
+    /// The people whose votes count now. An account that changed hands since is no vote of either, and of two that may be one
+    /// person's only the first counts.
+    fn counted(&self) -> Vec<String> {
         let entitled = |voter: &Asker<'_>| {
             self.judge(voter).is_ok()
                 && (!self.needs_others(voter) || self.may_waive(voter))
                 && (!self.needs_a_seal(voter) || self.may_unsealed(voter))
         };
         let votes = self.votes().map(|(vote, voter)| (vote, self.person(&voter), voter));
-        let own = votes.filter(move |(vote, person, voter)| vote.person == *person && entitled(voter));
-        own.map(|(_, person, _)| person)
+        let own = votes.filter(|(vote, person, voter)| vote.person == *person && entitled(voter));
+        let mut counted = Vec::new();
+        let mut spoken_for = BTreeSet::new();
+        for (_, person, voter) in own {
+            let may_be = self.may_be(&voter);
+            let is_too_new = self.linked_by_another(&voter).is_some_and(|link| self.is_too_new(&link));
+            let may_have_asked = !self.is_requester(&voter) && !may_be.is_disjoint(&self.requesters());
+            let is_further = may_be.is_disjoint(&spoken_for) && !is_too_new && !may_have_asked;
+            if is_further || !self.takes_others() {
+                spoken_for.extend(may_be);
+                counted.push(person);
+            }
+        }
+        counted
     }
 
     fn votes(&self) -> impl Iterator<Item = (&'a Vote, Asker<'a>)> {

@@ -14,8 +14,19 @@ pub struct Link {
     pub person: String,
     /// Who linked it: a person's name.
     pub by: String,
+    /// The second administrator, who confirmed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<String>,
     /// When.
     pub at: Wall,
+}
+
+impl Link {
+    /// Whoever made the account its person's, but the person.
+    pub fn others(&self) -> impl Iterator<Item = &str> {
+        let all = std::iter::once(self.by.as_str()).chain(self.with.as_deref());
+        all.filter(|name| *name != self.person)
+    }
 }
 
 /// A code that was shown in one place and waits to be typed in the other. Kept without the code itself.

@@ -29,6 +29,8 @@ pub struct Account {
 pub enum Key {
     /// Of an account that was linked. An account belongs to one person.
     Link(Account),
+    /// Of an account that an administrator wants to link. It waits for its person, or for a second administrator.
+    Offer(Account),
     /// Of a code that waits to be typed.
     Code(CodeHash),
     /// Of a standing permission.
@@ -41,6 +43,8 @@ pub enum Key {
 pub enum Record {
     /// An account that was linked.
     Link(Link),
+    /// An account that an administrator wants to link.
+    Offer(Link),
     /// A code that waits to be typed.
     Code(LinkCode),
     /// A standing permission.
@@ -109,7 +113,15 @@ impl Ledger {
     pub fn link(&self, account: &Account) -> Option<&Link> {
         match self.rows.get(&Key::Link(account.clone())) {
             Some((_, Record::Link(link))) => Some(link),
-            Some((_, Record::Code(_) | Record::Grant(_))) | None => None,
+            Some((_, Record::Offer(_) | Record::Code(_) | Record::Grant(_))) | None => None,
+        }
+    }
+
+    /// How an account is to be linked, as soon as that is confirmed.
+    pub fn offer(&self, account: &Account) -> Option<&Link> {
+        match self.rows.get(&Key::Offer(account.clone())) {
+            Some((_, Record::Offer(link))) => Some(link),
+            Some((_, Record::Link(_) | Record::Code(_) | Record::Grant(_))) | None => None,
         }
     }
 
@@ -125,7 +137,7 @@ impl Ledger {
     pub fn code(&self, hash: &CodeHash) -> Option<&LinkCode> {
         match self.rows.get(&Key::Code(hash.clone())) {
             Some((_, Record::Code(code))) => Some(code),
-            Some((_, Record::Link(_) | Record::Grant(_))) | None => None,
+            Some((_, Record::Link(_) | Record::Offer(_) | Record::Grant(_))) | None => None,
         }
     }
 
@@ -141,7 +153,7 @@ impl Ledger {
     pub fn grant(&self, id: &GrantId) -> Option<&Grant> {
         match self.rows.get(&Key::Grant(id.clone())) {
             Some((_, Record::Grant(grant))) => Some(grant),
-            Some((_, Record::Link(_) | Record::Code(_))) | None => None,
+            Some((_, Record::Link(_) | Record::Offer(_) | Record::Code(_))) | None => None,
         }
     }
 
@@ -172,7 +184,9 @@ mod tests {
     #[test]
     fn a_row_changes_once_from_where_it_stands() {
         let account = Account { platform: Platform::new("telegram"), id: ActorId::new("7") };
-        let link = |person: &str| Record::Link(Link { person: person.to_owned(), by: "ann".to_owned(), at: Wall(1) });
+        let link = |person: &str| {
+            Record::Link(Link { person: person.to_owned(), by: "ann".to_owned(), with: None, at: Wall(1) })
+        };
         let mut ledger = Ledger::default();
         let made = ledger.put(Key::Link(account.clone()), Some(link("ann")));
         assert_eq!(ledger.apply(&made), Ok(()));

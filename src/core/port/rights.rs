@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::approval::{Risk, Terms};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Link};
 use crate::people::{Nobody, People};
 use crate::resource::ResourceId;
 use crate::signal::{Actor, Assurance, ConversationKind, Platform, ThreadKey};
@@ -135,6 +135,12 @@ pub trait Rights: Send + Sync {
     /// eyes. An account that nobody is known by is somebody of its own; no name has a colon in it.
     fn person(&self, platform: &Platform, actor: &Actor) -> String {
         self.name(platform, actor).unwrap_or_else(|| format!("{platform}:{}", actor.id))
+    }
+
+    /// How an account was made its person's, where that was done in chat by somebody else. None where the account is in the
+    /// access file, or the person typed a code themselves.
+    fn linked_by_another(&self, _: &Platform, _: &Actor) -> Option<Link> {
+        None
     }
 
     /// What must come together before such a plan is approved, beside the right of each who countersigns.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::approval::{Risk, Terms};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Link};
 use crate::people::People;
 use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::resource::ResourceId;
@@ -83,6 +83,10 @@ impl Rights for Moods<'_> {
 
     fn person(&self, platform: &Platform, actor: &Actor) -> String {
         self.inner.person(platform, actor)
+    }
+
+    fn linked_by_another(&self, platform: &Platform, actor: &Actor) -> Option<Link> {
+        self.inner.linked_by_another(platform, actor)
     }
 
     fn terms(&self, about: &TermsAbout<'_>) -> Terms {

@@ -20,6 +20,9 @@ use super::state::{AuditAbout, Turn};
 /// How long a code is open, in milliseconds.
 const CODE_MS_MAX: i64 = 10 * 60 * 1000;
 
+/// How long a link waits to be confirmed, in milliseconds.
+const OFFER_MS_MAX: i64 = 24 * 60 * 60 * 1000;
+
 /// How many characters a code has: 50 bits.
 const CODE_CHARS: usize = 10;
 
@@ -142,6 +145,10 @@ pub(super) fn typed(turn: &mut Turn<'_>, request: Request, route: &Route) {
     match wanted(&words) {
         Wanted::Claim(code) => claim(turn, request, code),
         Wanted::Show | Wanted::Give { .. } if is_unsealed(&request) => refuse_unsealed(turn, request),
+        // Whoever made it their person's may be somebody else, who would make more of them.
+        Wanted::Show | Wanted::Give { .. } if is_anothers_work(turn, &request) => {
+            refuse(turn, request, &say::link::was_linked_by_another(), None);
+        }
         Wanted::Show => show(turn, request),
         Wanted::Give { person, account } => give(turn, request, person, account),
     }
@@ -151,6 +158,12 @@ pub(super) fn typed(turn: &mut Turn<'_>, request: Request, route: &Route) {
 /// what it may not decide here.
 fn is_unsealed(request: &Request) -> bool {
     request.signal.assurance == Assurance::Unsealed
+}
+
+/// Whether somebody else than its person linked the account that this comes from.
+fn is_anothers_work(turn: &Turn<'_>, request: &Request) -> bool {
+    let signal = &request.signal;
+    turn.env.rights.linked_by_another(&signal.thread.platform, &signal.actor).is_some()
 }
 
 fn refuse_unsealed(turn: &mut Turn<'_>, request: Request) {
@@ -206,8 +219,8 @@ pub(super) fn claim(turn: &mut Turn<'_>, request: Request, typed: &str) {
         return refuse(turn, request, &say::link::not_open(), Some(&account));
     };
     keep(turn, Key::Code(hash), None);
-    let link = Link { person: code.person.clone(), by: code.person.clone(), at: turn.now.wall };
-    keep(turn, Key::Link(account.clone()), Some(Record::Link(link)));
+    let link = Link { person: code.person.clone(), by: code.person.clone(), with: None, at: turn.now.wall };
+    make(turn, &account, link);
     let shown_to = say::link::shown(&code.shown_to);
     let detail = format!("to {} by a code that was shown to {shown_to}", code.person);
     note(turn, &request, "linked", Some(&account), &detail);
@@ -225,13 +238,20 @@ fn open_code(turn: &Turn<'_>, typed: &str) -> Option<(CodeHash, LinkCode)> {
     (in_time && holding.person() == Some(code.person.as_str())).then(|| (hash, code.clone()))
 }
 
-/// Somebody who administers makes an account a person's.
+/// Somebody who administers wants to make an account a person's. It becomes theirs once they say the same, or a second
+/// administrator does: else one could be two people.
 fn give(turn: &mut Turn<'_>, request: Request, person: &str, written: &str) {
-    if !turn.env.rights.may(&request.signal.asker(), &Right::Administer) {
-        return refuse(turn, request, &refusal(Stable::Forbidden, "you may not link somebody else's account"), None);
-    }
-    let Some(account) = account(written) else { return refuse(turn, request, &say::link::no_account(), None) };
     let person = person.to_lowercase();
+    let may = turn.env.rights.may(&request.signal.asker(), &Right::Administer);
+    let is_own = person_of(turn, &request.signal).as_deref() == Some(person.as_str());
+    let Some(account) = account(written) else {
+        let problem = if may || is_own { say::link::no_account() } else { say::link::not_somebody_elses() };
+        return refuse(turn, request, &problem, None);
+    };
+    let offer = turn.env.ledger.offer(&account).filter(|offer| is_open(offer, &person, turn.now.wall)).cloned();
+    if !may && !(is_own && offer.is_some()) {
+        return refuse(turn, request, &say::link::not_somebody_elses(), None);
+    }
     let people = turn.env.rights.people();
     if people.portrait(&person).is_none() {
         let nearest = people.nearest(&person);
@@ -249,11 +269,34 @@ fn give(turn: &mut Turn<'_>, request: Request, person: &str, written: &str) {
         }
     }
     let by = own_name(turn, &request);
-    let detail = format!("to {person} by {by}");
-    let link = Link { person: person.clone(), by, at: turn.now.wall };
-    keep(turn, Key::Link(account.clone()), Some(Record::Link(link)));
+    let new = Link { person: person.clone(), by: by.clone(), with: None, at: turn.now.wall };
+    let link = match offer {
+        Some(offer) if offer.by != by && is_own => new,
+        Some(offer) if offer.by != by => Link { by: offer.by, with: Some(by.clone()), ..new },
+        Some(_) | None => {
+            keep(turn, Key::Offer(account.clone()), Some(Record::Offer(new)));
+            note(turn, &request, "link_offered", Some(&account), &format!("to {person} by {by}"));
+            return answer(turn, request, say::link::waits(&account, &person));
+        }
+    };
+    let both = std::iter::once(link.by.as_str()).chain(link.with.as_deref()).collect::<Vec<_>>().join(" and ");
+    let detail = format!("to {person} by {both}");
+    make(turn, &account, link);
     note(turn, &request, "linked", Some(&account), &detail);
     answer(turn, request, say::link::is_theirs(&account, &person));
+}
+
+/// Whether an offer is for this person, and younger than a day by the clock on the wall, which may be set back.
+fn is_open(offer: &Link, person: &str, now: Wall) -> bool {
+    offer.person == person && (0..OFFER_MS_MAX).contains(&now.0.saturating_sub(offer.at.0))
+}
+
+/// Makes an account a person's. Nothing waits for it any more.
+fn make(turn: &mut Turn<'_>, account: &Account, link: Link) {
+    if turn.env.ledger.offer(account).is_some() {
+        keep(turn, Key::Offer(account.clone()), None);
+    }
+    keep(turn, Key::Link(account.clone()), Some(Record::Link(link)));
 }
 
 /// `unlink PLATFORM:ID`: one's own, or anybody's by who administers.
@@ -263,13 +306,19 @@ pub(super) fn unlink(turn: &mut Turn<'_>, request: Request, route: &Route) {
     };
     let holding = turn.env.rights.people().holding(&account);
     let own = person_of(turn, &request.signal);
-    let is_own = own.is_some() && holding.person() == own.as_deref();
+    let offered = turn.env.ledger.offer(&account).map(|offer| offer.person.as_str());
+    let is_own = own.is_some() && [holding.person(), offered].contains(&own.as_deref());
     if !is_own && !turn.env.rights.may(&request.signal.asker(), &Right::Administer) {
         let refusal = refusal(Stable::Forbidden, "you may only unlink accounts of your own");
         return refuse(turn, request, &refusal, Some(&account));
     }
     if let Holding::InFile(_) = holding {
         return refuse(turn, request, &say::link::in_the_file(&account), Some(&account));
+    }
+    if turn.env.ledger.link(&account).is_none() && turn.env.ledger.offer(&account).is_some() {
+        keep(turn, Key::Offer(account.clone()), None);
+        note(turn, &request, "link_withdrawn", Some(&account), &format!("by {}", own_name(turn, &request)));
+        return answer(turn, request, say::link::waits_no_longer(&account));
     }
     let Some(link) = turn.env.ledger.link(&account) else {
         let refusal = refusal(Stable::NotFound, &format!("`{}` is not linked to anybody", say::link::shown(&account)));

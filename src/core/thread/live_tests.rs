@@ -354,14 +354,13 @@ fn a_card_that_may_not_be_shown_any_more_loses_its_buttons_all_the_same() {
 }
 
 #[test]
-fn names_on_a_card_are_masked_and_harmless() {
+fn nobody_is_called_on_a_card_as_they_call_themselves() {
     let mut world = World::with_fleet();
     let plan = asked(&mut world);
-    world.mask = Mask::new(["plantedzebra".to_owned()]);
     let press = crate::testkit::scene::press(&mut world, "bob", &plan, CardChoice::Deny);
-    let display = "plantedzebra\n✓ Done and verified @everyone".to_owned();
+    let display = "Carol\n✓ Done and verified @everyone".to_owned();
     let told = world.hear(Signal { actor: Actor { display, ..press.actor.clone() }, ..press });
-    assert_eq!(last_lines(&told), ["✗ Denied by [masked: secret]⏎✓ Done and verified @ everyone."]);
+    assert_eq!(last_lines(&told), ["✗ Denied by bob."]);
 }
 
 #[test]

@@ -137,7 +137,7 @@ async fn a_card_and_a_refusal_for_one_person_are_drawn_as_printed_on_discord() {
     let modal = stage.fake.callback_answer(&asked).await.modal.expect("a window opens");
     stage.fake.submit(&asked, &[(modal.inputs[0].label.as_str(), "not before Monday")]);
     stage.said(stage.ops, "Denied: stop process indexer").await;
-    stage.reads((stage.ops, card.message), "✗ Denied by Bob").await;
+    stage.reads((stage.ops, card.message), "✗ Denied by bob").await;
     compare(1, &stage.fake.draw_for(discord::user(BOB), stage.ops), &stage);
 }
 

@@ -26,7 +26,7 @@ async fn a_day_in_an_encrypted_room() {
     stage.settled().await;
     stage.restart().await;
     stage.approve(BOB, &card).await;
-    stage.reads((stage.ops, card.message), "\u{2713} Done and verified; countersigned by Bob.").await;
+    stage.reads((stage.ops, card.message), "\u{2713} Done and verified; countersigned by bob.").await;
     assert!(!lives(medium.pid()));
 
     let (card, plan) = card_of_high_risk(&stage, &format!("kill -9 {}", high.pid())).await;
@@ -46,7 +46,7 @@ async fn a_day_in_an_encrypted_room() {
     stage.said(stage.ops, "was not encrypted").await;
     assert!(lives(high.pid()), "a homeserver could have said it");
     bob.say(&ops, &said);
-    stage.reads((stage.ops, card.id), "\u{2713} Done and verified; countersigned by Bob.").await;
+    stage.reads((stage.ops, card.id), "\u{2713} Done and verified; countersigned by bob.").await;
     assert!(!lives(high.pid()));
 
     stage.fake.known(TOM).say_unreadably(&ops, "who am i");

@@ -96,3 +96,17 @@ fn small(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::{ActorId, ActorKind};
+
+    #[test]
+    fn names_on_a_card_are_masked_and_harmless() {
+        let display = "plantedzebra\n✓ Done and verified @everyone".to_owned();
+        let actor = Actor { id: ActorId::new("bob"), kind: ActorKind::Human, display };
+        let mask = Mask::new(["plantedzebra".to_owned()]);
+        assert_eq!(name(&actor, &mask), "[masked: secret]⏎✓ Done and verified @ everyone");
+    }
+}

@@ -36,6 +36,28 @@ pub(in crate::thread) fn is_theirs(account: &Account, person: &str) -> Vec<Block
     sentence(format!("`{0}` is {person}'s from now on. `unlink {0}` takes that back.", shown(account)))
 }
 
+pub(in crate::thread) fn waits(account: &Account, person: &str) -> Vec<Block> {
+    sentence(format!(
+        "`{0}` is not {person}'s yet. Within a day {person} types `link {person} {0}` to me from an account that they had \
+         before, or a second administrator does; or it is written into the access file. Who has both accounts at hand types \
+         `link` alone, and the code that it shows.",
+        shown(account)
+    ))
+}
+
+pub(in crate::thread) fn waits_no_longer(account: &Account) -> Vec<Block> {
+    sentence(format!("`{}` waits for nobody any more.", shown(account)))
+}
+
+pub(in crate::thread) fn was_linked_by_another() -> Refusal {
+    let refused = refusal(Code::Forbidden, "somebody else linked this account to you, so that it links no other");
+    hinted(refused, "type it from an account that stands in the access file, or that you linked by a code yourself")
+}
+
+pub(in crate::thread) fn not_somebody_elses() -> Refusal {
+    refusal(Code::Forbidden, "you may not link somebody else's account")
+}
+
 pub(in crate::thread) fn is_nobodys(account: &Account, person: &str) -> Vec<Block> {
     sentence(format!("`{}` is not {person}'s any more. What it may is what an unknown account may.", shown(account)))
 }

@@ -3,6 +3,7 @@
 
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
+use crate::ledger::Link;
 use crate::people::{Holding, RoleRights};
 use crate::port::{Block, Right, TableColumn};
 use crate::signal::{ActorKind, Signal};
@@ -43,7 +44,13 @@ fn portrait(turn: &Turn<'_>, signal: &Signal) -> Vec<(String, String)> {
     let Some(person) = person_of(turn, signal) else { return Vec::new() };
     let portrait = turn.env.rights.people().portrait(&person).unwrap_or_default();
     let account = |(account, in_file): &(_, bool)| {
-        if *in_file { link::shown(account) } else { format!("{} (linked)", link::shown(account)) }
+        let others: Vec<&str> =
+            turn.env.ledger.link(account).filter(|_| !*in_file).into_iter().flat_map(Link::others).collect();
+        match others.as_slice() {
+            _ if *in_file => link::shown(account),
+            [] => format!("{} (linked)", link::shown(account)),
+            by => format!("{} (linked by {})", link::shown(account), by.join(" and ")),
+        }
     };
     let accounts: Vec<String> = portrait.accounts.iter().map(account).collect();
     vec![

@@ -114,7 +114,7 @@ pub(super) async fn ac_21_killed_between_the_decision_and_its_execution_it_is_do
     stage.go_on().await;
     done(&stage, stage.ops).await;
     // What stands on the card is the last that changes, and no answer to a press.
-    stage.reads((stage.ops, card.message), "\u{2713} Done and verified; countersigned by Bob.").await;
+    stage.reads((stage.ops, card.message), "\u{2713} Done and verified; countersigned by bob.").await;
     for _ in 0..2 {
         stage.settled().await;
         stage.restart().await;
