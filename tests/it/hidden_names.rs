@@ -416,13 +416,46 @@ fn what_is_too_large_to_be_looked_through_is_read_in_whole_lines() {
         assert!(answer.contains("small.log:0") && !answer.contains(":1"), "{answer}");
     }
     let answer = ask(&format!("grep -rn status {folder}"));
-    let left_out = "2 files were left out, because they are too large to be looked through first";
+    let left_out = "2 files were left out and count as empty";
     assert!(answer.contains("small.log:1:status 500") && answer.contains(left_out), "{answer}");
     let answer = ask(&format!("sort -u {}", yaml.display()));
     assert!(answer.contains("port: 80"), "{answer}");
     // Names and sizes are of the file itself.
     let answer = bot.ask(&format!("run ls -l {file}")).text();
     assert!(answer.contains("9437184"), "{answer}");
+    bot.end();
+}
+
+/// What is covered reads as empty, which would be a wrong answer if nobody said so.
+#[test]
+fn what_a_command_does_not_get_to_see_in_a_folder_is_said() {
+    let home = Home::new();
+    let lines = "status 200\n".repeat(200);
+    let file = home.write("app/old.sqlite", format!("\0\u{fffd}{lines}DB_PASSWORD=Qw7hJ2kLm9Zx5\n"));
+    home.write("app/new.log", "status 500\n");
+    let folder = home.path().join("app").display().to_string();
+    let mut bot = Bot::json(&home);
+    for line in ["find FOLDER -type f | xargs awk '/status/ {print $2}'", "find FOLDER -type f -exec cut -c 1-3 {} +"] {
+        let answer = bot.ask(&format!("run {}", line.replace("FOLDER", &folder))).text();
+        let said = format!("`{}` was left out and counts as empty", file.display());
+        assert!(answer.contains(&said), "{line}: {answer}");
+    }
+    let answer = bot.ask("run find /etc -maxdepth 1 -name shadow -exec wc -c {} +").text();
+    assert!(answer.contains("what is secret in `/etc` counts as empty"), "{answer}");
+    // Masked files would be changed ones.
+    let git = |args: &[&str]| {
+        let own = ["-c", "user.name=a", "-c", "user.email=a@b", "-C", &folder];
+        let done = std::process::Command::new("git").args(own).args(args).output().expect("git is here");
+        assert!(done.status.success(), "{done:?}");
+    };
+    home.write("app/shop.conf", "DB_PASSWORD=Qw7hJ2kLm9Zx5\n");
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    let answer = bot.ask(&format!("run git -C {folder} status --short || seq 7")).text();
+    assert!(!answer.contains("shop.conf") && !answer.contains(" M "), "{answer}");
+    let answer = bot.ask(&format!("run git -C {folder} diff")).text();
+    assert!(answer.contains("`git` may call their lines changed") && !answer.contains("Qw7"), "{answer}");
     bot.end();
 }
 

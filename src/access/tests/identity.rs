@@ -244,7 +244,6 @@ fn who_administers_links_and_unlinks_and_nobody_else_but_their_own() {
         (OTTO, "unlink telegram:4711"),
         (OTTO, "unlink telegram:2002"),
         (ADAM, "unlink telegram:2002"),
-        (ADAM, "unlink telegram:9"),
         (ADAM, "unlink vera"),
         (VERA, "unlink telegram:4711"),
     ];
@@ -289,9 +288,6 @@ fn who_administers_links_and_unlinks_and_nobody_else_but_their_own() {
     refused: `telegram:2002`: it stands in the access file, which nothing in chat changes.
     (POLICY_BLOCKED, gate `link`)
     What to do: change it there; it is taken up while I run.
-    > unlink telegram:9
-    refused: `telegram:9` is not linked to anybody.
-    (NOT_FOUND, gate `link`)
     > unlink vera
     refused: An account is written `platform:id`, with the immutable id, like telegram:4711.
     (INVALID_INPUT, gate `link`)

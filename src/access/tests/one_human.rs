@@ -141,7 +141,7 @@ fn run(quorum: usize, ops: &[Op]) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_human_never_counts_as_two(quorum in 1..=2_usize, ops in prop::collection::vec(op(), 1..40)) {

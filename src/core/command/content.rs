@@ -140,7 +140,9 @@ mod tests {
     #[test]
     fn every_row_and_option_is_known() {
         for (name, row) in rows() {
-            let usage = table::shipped().get(name).unwrap_or_else(|| panic!("`{name}` is not known"));
+            let (tool, sub) = name.split_once(' ').unwrap_or((name, ""));
+            let usage = table::shipped().get(tool).unwrap_or_else(|| panic!("`{name}` is not known"));
+            let usage = if sub.is_empty() { usage } else { usage.subs.get(sub).expect(name) };
             for option in row.unless.split_whitespace().chain(row.only_with.split_whitespace()) {
                 assert!(usage.any_words || usage.options.contains_key(option), "`{name}` has no {option}");
             }

@@ -21,7 +21,7 @@ pub(super) fn look(inspect: Inspect, case: &Case<'_, '_>) -> Finding {
         Inspect::Printf => printf(case),
         Inspect::Env => env(case),
         Inspect::Date => date(&case.parsed, &case.name),
-        Inspect::LineRange => line_range(case),
+        Inspect::GitLines => git_lines(case),
         Inspect::Awk => little_program(case, &little::awk::judge),
         Inspect::Sed => {
             let sandboxed = case.parsed.has("--sandbox");
@@ -309,26 +309,33 @@ fn env(case: &Case<'_, '_>) -> Finding {
     found
 }
 
-/// Lines by their numbers. A pattern, or the name of a function, tells whether a text is in what nobody masks.
-fn line_range(case: &Case<'_, '_>) -> Finding {
+/// The lines that git shows: of a file as it is by their numbers, and of a difference with the lines around. A pattern, or the
+/// name of a function, would tell whether a text is in what nobody masks; and of a line alone nobody knows what it says.
+fn git_lines(case: &Case<'_, '_>) -> Finding {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_end = |text: &str| text.is_empty() || is_number(text.trim_start_matches(['+', '-']));
     let is_range = |text: &str| {
-        let range = text.split(':').next().unwrap_or_default();
-        let (begin, end) = range.split_once(',').unwrap_or((range, ""));
+        let (begin, end) = text.split_once(',').unwrap_or((text, ""));
         is_number(begin) && is_end(end)
     };
-    let ranges = case.parsed.options.iter().filter(|given| given.name == "-L").map(|given| given.value.as_ref());
-    let mut others = ranges.filter(|value| !value.and_then(Word::known).is_some_and(is_range));
-    match others.next() {
-        Some(value) => Finding::unknown(format!(
-            "{} may search what is not masked; write the numbers of lines ({} -L)",
-            value.map_or("a word", Word::shown),
-            case.name
-        )),
-        None => Finding::reads(),
+    // An older version is not masked before.
+    let is_of_now = case.parsed.operands.len() <= 1;
+    let has_lines_around = |text: &str| text.parse::<u32>().is_ok_and(|lines| lines >= LINES_AROUND_MIN);
+    for given in &case.parsed.options {
+        let value = given.value.as_ref().and_then(Word::known).unwrap_or_default();
+        let problem = match given.name.as_str() {
+            "-L" if !is_range(value) => "may search what is not masked; write the numbers of lines",
+            "-L" if !is_of_now => "shows lines without what stands above them; name the file alone",
+            "-U" | "--unified" if !has_lines_around(value) => "shows changes without what stands around them",
+            _ => continue,
+        };
+        return Finding::unknown(format!("{problem} ({} {})", case.name, given.name));
     }
+    Finding::reads()
 }
+
+/// As many lines as git shows around a change by itself.
+const LINES_AROUND_MIN: u32 = 3;
 
 fn date(parsed: &Parsed<'_>, name: &str) -> Finding {
     let formats = parsed.operands.iter().all(|(_, word)| word.start().starts_with('+'));

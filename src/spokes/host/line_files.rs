@@ -21,10 +21,14 @@ pub(super) struct LineFiles {
     pub(super) stages: Vec<Arc<ReadableFiles>>,
     all: ReadableFiles,
     examined: Examined,
+    /// True if one of them compares files with what they were before.
+    has_git: bool,
     /// The most that any of its commands can show.
     shows: Shows,
     /// The files that commands do not get to see because they were not looked through.
     left_out: BTreeSet<PathBuf>,
+    /// A folder with secrets in it of which a command could not see more than the names.
+    emptied: Option<PathBuf>,
     /// The covered and masked places, each with its identity before the run.
     covered: Vec<(PathBuf, Option<Identity>)>,
 }
@@ -46,12 +50,9 @@ impl LineFiles {
     pub(super) fn of(sandbox: &Sandbox, list: &CommandList) -> Result<Self, Trouble> {
         let all = ReadableFiles::named_by(list.stages().flat_map(literals));
         let shows = list.stages().map(|stage| stage.traits.shows).max().unwrap_or_default();
-        let mut looked_through = all.clone();
-        if list.stages().any(|stage| stage.traits.reads_arguments) {
-            // A search in them would tell whether a guess is right.
-            looked_through.paths.insert(PathBuf::from("/proc"));
-        }
-        let examined = if shows > Shows::Nothing { Examined::of(&looked_through) } else { Examined::default() };
+        let named =
+            |stage: &Stage| if stage.traits.takes_names { all.clone() } else { all.named_among(literals(stage)) };
+        let examined = Examined::of(&looked_through(list, &all, named));
         let masked = match examined.masked.as_slice() {
             [] => None,
             files => Some(MaskedFiles::new(files).map_err(|error| Trouble::reading("the masked files", error))?),
@@ -59,18 +60,16 @@ impl LineFiles {
         let masked = masked.map(Arc::new);
         let mut all_left_out = BTreeSet::new();
         let stages = list.stages().map(|stage| {
-            let mut files = if stage.traits.takes_names { all.clone() } else { all.named_among(literals(stage)) };
+            let mut files = named(stage);
             refuse_unread(stage, &files, &examined)?;
             if stage.traits.shows > Shows::Nothing {
                 files.masked.clone_from(&masked);
             }
             let hidden = examined.hidden.iter().filter(|(_, why)| why.is_from(stage.traits.shows));
-            files.covered.extend(hidden.map(|(path, _)| path.clone()));
-            if stage.traits.shows == Shows::Lines {
-                let unread: Vec<PathBuf> = left_out(&files, &examined).cloned().collect();
-                files.covered.extend(unread.iter().cloned());
-                all_left_out.extend(unread);
-            }
+            let unread = left_out(&files, &examined).filter(|_| stage.traits.shows == Shows::Lines);
+            let unseen: BTreeSet<PathBuf> = hidden.map(|(path, _)| path).chain(unread).cloned().collect();
+            all_left_out.extend(in_folders(&unseen, &files).cloned());
+            files.covered.extend(unseen);
             files.is_all = stage.traits.takes_names && stage.traits.shows == Shows::Anything;
             Ok(Arc::new(files))
         });
@@ -80,8 +79,10 @@ impl LineFiles {
             .flat_map(|files| sandbox.covers(files))
             .chain(examined.masked.iter().map(|file| file.path.clone()));
         let covered: BTreeSet<PathBuf> = places.collect();
+        let emptied = list.stages().zip(&stages).find_map(|(stage, files)| emptied(stage, files, sandbox));
         let covered = covered.into_iter().map(|path| (identity(&path), path)).map(|(now, path)| (path, now)).collect();
-        Ok(Self { stages, all, examined, shows, left_out: all_left_out, covered })
+        let has_git = list.stages().any(|stage| literals(stage).next() == Some("git"));
+        Ok(Self { stages, all, examined, has_git, shows, left_out: all_left_out, emptied, covered })
     }
 
     /// Refuses to show what may hold secrets that came into a file while the command ran. Reads the files again.
@@ -128,9 +129,11 @@ impl LineFiles {
     pub(super) fn left_out(&self) -> Option<String> {
         let first = self.left_out.first()?.display();
         Some(match self.left_out.len() {
-            1 => format!("`{first}` was left out, because it is too large to be looked through first; name it itself"),
+            1 => {
+                format!("`{first}` was left out and counts as empty: it cannot be looked through first; name it itself")
+            }
             count => format!(
-                "{count} files were left out, because they are too large to be looked through first; name each itself \
+                "{count} files were left out and count as empty: they cannot be looked through first; name each itself \
                  (`{first}` ...)"
             ),
         })
@@ -144,10 +147,15 @@ impl LineFiles {
         };
         let masked: Vec<&Path> =
             self.examined.masked.iter().map(|file| file.path.as_path()).filter(|path| is_read(path)).collect();
+        let compared = if self.has_git { ", and `git` may call their lines changed" } else { "" };
         match masked.as_slice() {
-            [] => None,
-            [path] => Some(format!("secrets in `{}` were masked before the command read it", path.display())),
-            [_, ..] => Some(format!("secrets in {} files were masked before the command read them", masked.len())),
+            [] => {
+                self.emptied.as_ref().map(|folder| format!("what is secret in `{}` counts as empty", folder.display()))
+            }
+            [path] => Some(format!("secrets in `{}` were masked before the command read it{compared}", path.display())),
+            [_, ..] => {
+                Some(format!("secrets in {} files were masked before the command read them{compared}", masked.len()))
+            }
         }
     }
 }
@@ -164,6 +172,32 @@ pub(super) fn literals(stage: &Stage) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The files and folders of which a command could show something.
+fn looked_through(list: &CommandList, all: &ReadableFiles, named: impl Fn(&Stage) -> ReadableFiles) -> ReadableFiles {
+    let showing = list.stages().filter(|stage| stage.traits.shows > Shows::Nothing);
+    let mut paths: BTreeSet<PathBuf> = showing.flat_map(|stage| named(stage).paths).collect();
+    if list.stages().any(|stage| stage.traits.reads_arguments) {
+        // A search in them would tell whether a guess is right.
+        paths.insert(PathBuf::from("/proc"));
+    }
+    ReadableFiles { paths, ..all.clone() }
+}
+
+/// A folder that a command looks into and that has covered secrets in it. Names alone are shown as they are.
+fn emptied(stage: &Stage, files: &ReadableFiles, sandbox: &Sandbox) -> Option<PathBuf> {
+    let words: Vec<&str> = literals(stage).collect();
+    let shows_names = matches!(words.as_slice(), ["ls", paths @ ..] if paths.iter().all(|word| word.starts_with('/')));
+    let folders: Vec<&PathBuf> = files.paths.iter().filter(|path| path.is_dir() && !shows_names).collect();
+    let places = if folders.is_empty() { Vec::new() } else { sandbox.secret_places() };
+    let holds = |folder: &&&PathBuf| places.iter().any(|place| place.starts_with(folder));
+    folders.iter().find(holds).map(|folder| (*folder).clone())
+}
+
+/// Those of the files that a command does not name itself, but lie in a folder that it names.
+fn in_folders<'p>(paths: &'p BTreeSet<PathBuf>, files: &ReadableFiles) -> impl Iterator<Item = &'p PathBuf> {
+    paths.iter().filter(|path| files.paths.iter().any(|named| named != *path && path.starts_with(named)))
+}
+
 /// The files in folders that a command names, which it does not get to see.
 fn left_out<'e>(files: &ReadableFiles, examined: &'e Examined) -> impl Iterator<Item = &'e PathBuf> {
     examined.left_out.iter().filter(|path| files.paths.iter().any(|named| path.starts_with(named)))
@@ -175,6 +209,9 @@ fn refuse_unread(stage: &Stage, files: &ReadableFiles, examined: &Examined) -> R
         return Ok(());
     }
     let program = literals(stage).next().unwrap_or_default();
+    // What unpacks by itself has nothing to unpack behind a pipe.
+    let plain = ["z", "bz", "xz", "lz", "zstd"].iter().find_map(|packed| program.strip_prefix(packed));
+    let program = plain.filter(|plain| matches!(*plain, "grep" | "egrep" | "fgrep")).unwrap_or(program);
     let names_bytes: usize = left_out(files, examined).map(|path| path.as_os_str().len()).sum();
     // A few files of a folder can be left out.
     let is_refused = |path: &&PathBuf| match stage.traits.shows {

@@ -8,9 +8,11 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use countersign_core::command::Shows;
 use countersign_core::secrets::Mask;
+use tokio::time::Instant;
 use walkdir::WalkDir;
 
 use super::file::is_the_kernels;
@@ -30,7 +32,10 @@ const FILES_MAX: usize = 20_000;
 const MASKED_MAX: usize = 200;
 
 /// The most bytes of masked files for one line: they are in memory while it runs.
-const MASKED_BYTES_MAX: usize = 2 * 1024 * 1024;
+const MASKED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// For how long files are looked through.
+const TIME_MAX: Duration = Duration::from_secs(3);
 
 /// The first bytes of compressed files, each with the command that unpacks them.
 pub(super) const PACKED: [(&[u8], &str); 7] = [
@@ -90,11 +95,12 @@ struct Left {
     bytes: u64,
     files: usize,
     masked_bytes: usize,
+    until: Instant,
 }
 
 impl Left {
-    const fn all() -> Self {
-        Self { bytes: BYTES_MAX, files: FILES_MAX, masked_bytes: MASKED_BYTES_MAX }
+    fn all() -> Self {
+        Self { bytes: BYTES_MAX, files: FILES_MAX, masked_bytes: MASKED_BYTES_MAX, until: Instant::now() + TIME_MAX }
     }
 }
 
@@ -146,7 +152,7 @@ impl Examined {
 
     /// Looks through a file. Returns whether there was room for it.
     fn add(&mut self, size: u64, path: &Path, left: &mut Left) -> bool {
-        if size > left.bytes.min(FILE_BYTES_MAX) || left.files == 0 {
+        if size > left.bytes.min(FILE_BYTES_MAX) || left.files == 0 || Instant::now() > left.until {
             return false;
         }
         if let Some(stamp) = stamp(path) {

@@ -78,7 +78,7 @@ impl Sandbox {
     }
 
     /// Returns places of secrets that are there now, found at most a minute ago.
-    fn secret_places(&self) -> Vec<PathBuf> {
+    pub(super) fn secret_places(&self) -> Vec<PathBuf> {
         let mut known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         match known.as_ref().filter(|known| known.found.elapsed() < LIST_AGE_MAX) {
             Some(known) => known.places.clone(),

@@ -45,7 +45,7 @@ pub(in super::super) enum Inspect {
     Printf,
     Env,
     Date,
-    LineRange,
+    GitLines,
 }
 
 /// What a program prints, where that is this and nothing else.

@@ -1,7 +1,9 @@
 //! Secrets that are told by a name before them.
 
 use super::super::names::NAME;
-use super::values::{is_flag_value, is_marker, is_mixed, is_scheme_value, is_told_value, is_url_password, is_value};
+use super::values::{
+    is_flag_value, is_marker, is_mixed, is_scheme_value, is_told_value, is_url_password, is_value, stands_alone,
+};
 use super::{MARKER, Rule, value};
 
 /// What a block in PEM that is no public one is called.
@@ -29,10 +31,17 @@ pub(super) fn rules() -> Vec<Rule> {
         Rule::new("password", format!(r#"(?i)\b(?P<k>pass|pw)(?:\\*["'`])?\]?[ \t]*(?:=>|:|=)[ \t]*{value}"#))
             .growing()
             .only(|found| is_value(found) && is_mixed(found.secret)),
-        // On the next line, further in, and told in prose: a word alone could be anything.
-        Rule::new("secret", format!(r#"(?i)(?P<k>{NAME})(?:\\*["'`])?[ \t]*[:=][ \t]*\\?[ \t]*\r?\n[ \t]+{value}"#))
+        // On the next line, and told in prose: a word alone could be anything.
+        Rule::new("secret", format!(r#"(?i)(?P<k>{NAME})(?:\\*["'`])?[ \t]*[:=][ \t]*\\?[ \t]*\r?\n[ \t]*{value}"#))
             .growing()
-            .only(is_told_value),
+            .only(|found| is_told_value(found) && stands_alone(found)),
+        Rule::new(
+            "secret",
+            format!(r#"(?i)\b(?P<k>{NAME})\b[^\n.;:=]{{1,40}}?[ \t](?:is|to|was|ist|lautet)[ \t]*:?[ \t]+{value}"#),
+        )
+        .growing()
+        .only(is_told_value),
+        Rule::new("secret", r#"\bsecret[ \t]+"([^"\n]+)"[ \t]*;"#),
         Rule::new("secret", format!(r#"(?i)\b(?P<k>{NAME})[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+{value}"#))
             .growing()
             .only(is_told_value),

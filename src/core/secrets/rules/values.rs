@@ -95,6 +95,12 @@ pub(super) fn is_told_value(found: &Candidate<'_>) -> bool {
     is_value(found) && is_mixed(found.secret) && !ends_as_name && !found.secret.starts_with(['/', '('])
 }
 
+/// Whether a value is the only thing on its line, but for quotes.
+pub(super) fn stands_alone(found: &Candidate<'_>) -> bool {
+    let end = found.rest.lines().next().unwrap_or_default();
+    end.trim_matches(['"', '\'', '`', ',', ';', ')', '\r', ' ']).is_empty() && !found.secret.contains([':', '='])
+}
+
 /// Whether a text in the place of a secret says nothing: no letter or digit, a word for nothing, the name of a variable.
 pub(in super::super) fn is_nothing(text: &str) -> bool {
     let nothing = ["null", "none", "nil", "true", "false", "yes", "no", "undefined", "unset"];

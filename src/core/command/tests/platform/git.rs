@@ -4,7 +4,6 @@ use super::super::{assert_reads, assert_refused};
 
 const READS: &[&str] = &[
     "git status",
-    "git log -L 1,20:src/main.rs",
     "git blame -L 1,+10 -w file",
     "git blame -L 7, file",
     "git status -sb --porcelain=v2",
@@ -204,6 +203,12 @@ const REFUSED: &[&str] = &[
     "git log -G 'x' -i --all",
     "git grep -l foo HEAD -- '*.rs'",
     "git grep --cached foo",
+    "git log -L 1,20:src/main.rs",
+    "git blame -L 3,29 HEAD -- file",
+    "git diff -U0",
+    "git diff --unified=1 HEAD~1",
+    "git diff --line-prefix=password",
+    "git log --format=%f",
     "git blame -L /foo/,+1 file",
     "git blame -L/foo/ file",
     "git log -L :foo:file",
