@@ -86,7 +86,7 @@ fn act(club: &mut Club, op: Op) {
             drop(club.hears("telegram", id(from), &format!("link {} telegram:{}", NAMES[person], id(account))));
         }
         Op::Unlink { from, account } => {
-            drop(club.hears("telegram", id(from), &format!("unlink telegram:{}", id(account))))
+            drop(club.hears("telegram", id(from), &format!("unlink telegram:{}", id(account))));
         }
         Op::Code { from, to } => {
             let said = club.alone("telegram", id(from), "link").said;

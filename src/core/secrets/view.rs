@@ -186,7 +186,7 @@ pub(super) fn without_signs(text: &str) -> Option<View> {
         let begins = ats >= 2 && line.get(ats..).is_some_and(|rest| rest.starts_with(" -"));
         // Three signs where two files became one, and so on.
         signs = if begins { ats - 1 } else { signs };
-        if !begins && !(is_signed(signs) || line.trim().is_empty() || line.starts_with('\\')) {
+        if !(begins || is_signed(signs) || line.trim().is_empty() || line.starts_with('\\')) {
             signs = 0;
         }
         let cut = if begins { 0 } else { signs.min(line.trim_end_matches('\n').len()) };

@@ -249,7 +249,7 @@ fn give(turn: &mut Turn<'_>, request: Request, person: &str, written: &str) {
         return refuse(turn, request, &problem, None);
     };
     let offer = turn.env.ledger.offer(&account).filter(|offer| is_open(offer, &person, turn.now.wall)).cloned();
-    if !may && !(is_own && offer.is_some()) {
+    if !(may || is_own && offer.is_some()) {
         return refuse(turn, request, &say::link::not_somebody_elses(), None);
     }
     let people = turn.env.rights.people();

@@ -11,8 +11,11 @@ use countersign_core::envelope::Code;
 /// A manifest with everything that a package may depend on.
 fn manifest(package: &str) -> String {
     let tables = DEPENDENCIES.iter().filter(|row| row.0 == package);
-    let names = |names: &[&str]| names.iter().map(|name| format!("{name} = \"1\"\n")).collect::<String>();
-    tables.map(|(_, table, allowed)| format!("[{table}]\n{}", names(allowed))).collect()
+    let lines = tables.flat_map(|(_, table, allowed)| {
+        let names = allowed.iter().map(|name| format!("{name} = \"1\"\n"));
+        std::iter::once(format!("[{table}]\n")).chain(names)
+    });
+    lines.collect::<Vec<_>>().concat()
 }
 
 const CORE_LIB: &str = "//! Decides, never does.\n//!\n//! 1. **No write without a target.** A sentence\n//!    on two lines. \

@@ -37,12 +37,12 @@ pub(super) fn rules() -> Vec<Rule> {
             .only(|found| is_told_value(found) && stands_alone(found)),
         Rule::new(
             "secret",
-            format!(r#"(?i)\b(?P<k>{NAME})\b[^\n.;:=]{{1,40}}?[ \t](?:is|to|was|ist|lautet)[ \t]*:?[ \t]+{value}"#),
+            format!(r"(?i)\b(?P<k>{NAME})\b[^\n.;:=]{{1,40}}?[ \t](?:is|to|was|ist|lautet)[ \t]*:?[ \t]+{value}"),
         )
         .growing()
         .only(is_told_value),
         Rule::new("secret", r#"\bsecret[ \t]+"([^"\n]+)"[ \t]*;"#),
-        Rule::new("secret", format!(r#"(?i)\b(?P<k>{NAME})[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+{value}"#))
+        Rule::new("secret", format!(r"(?i)\b(?P<k>{NAME})[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+{value}"))
             .growing()
             .only(is_told_value),
         // These values have spaces in them: the whole line, or all up to the closing quote.
