@@ -318,8 +318,18 @@ fn git_lines(case: &Case<'_, '_>) -> Finding {
         let (begin, end) = text.split_once(',').unwrap_or((text, ""));
         is_number(begin) && is_end(end)
     };
-    // An older version is not masked before.
-    let is_of_now = case.parsed.operands.len() <= 1;
+    // An older version is not masked before. What stands behind `--` is a path.
+    let is_path = |at: usize| case.parsed.dashes.is_some_and(|dashes| at > dashes);
+    let others = case.parsed.operands.iter().filter(|(at, _)| !is_path(*at)).count();
+    let is_search = case.name.ends_with(" grep");
+    let has_pattern = is_search && ["-e", "-f"].iter().any(|option| case.parsed.has(option));
+    if is_search && others > usize::from(!has_pattern) {
+        return Finding::unknown(format!(
+            "may search other versions, which are not masked; write `--` before paths ({})",
+            case.name
+        ));
+    }
+    let is_of_now = if case.parsed.dashes.is_some() { others == 0 } else { others <= 1 };
     let has_lines_around = |text: &str| text.parse::<u32>().is_ok_and(|lines| lines >= LINES_AROUND_MIN);
     for given in &case.parsed.options {
         let value = given.value.as_ref().and_then(Word::known).unwrap_or_default();

@@ -164,10 +164,10 @@ pub(super) async fn ac_26_a_decision_names_the_platform_and_the_number_of_the_ac
     let stage = Stage::<C>::with(Script { access: &access, ..Script::default() }).await;
     let file = File::new(&stage, "notes.txt");
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
-    // Whatever they call themselves.
+    // Whatever they call themselves, the card calls them as the access file does.
     stage.fake.person(BOB, "channel");
     stage.approve(BOB, &card).await;
-    stage.reads((stage.ops, card.message), "1 of 2 have countersigned: channel").await;
+    stage.reads((stage.ops, card.message), "1 of 2 have countersigned: bob").await;
     stage.approve(CAROL, &card).await;
     stage.said(stage.ops, DONE).await;
     let votes = rows(&stage.database(), "SELECT person, platform, actor FROM votes ORDER BY n").await;

@@ -4,6 +4,8 @@ use super::super::{assert_reads, assert_refused};
 
 const READS: &[&str] = &[
     "git status",
+    "git grep -n TODO -- src",
+    "git grep -n -i -e 'a b' -- '*.py' src",
     "git blame -L 1,+10 -w file",
     "git blame -L 7, file",
     "git status -sb --porcelain=v2",
@@ -198,11 +200,13 @@ const REFUSED: &[&str] = &[
     "git cat-file --filters HEAD:x",
     // They tell whether a text is in what nobody masked.
     "git log -S needle --author=me",
-    "git grep -n TODO -- src",
     "git log -p -S'foo' -- src",
     "git log -G 'x' -i --all",
     "git grep -l foo HEAD -- '*.rs'",
     "git grep --cached foo",
+    "git grep foo HEAD",
+    "git grep foo HEAD -- src",
+    "git grep foo src",
     "git log -L 1,20:src/main.rs",
     "git blame -L 3,29 HEAD -- file",
     "git diff -U0",
