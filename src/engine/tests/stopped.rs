@@ -4,7 +4,7 @@ use super::*;
 
 const STOPPING: &str = "I stop working on “show file /x”.\n";
 const STOPPED: &str =
-    "Stopped: ann asked for that. Nothing was changed. Read so far:\n- lab_find.host at 1970-01-01 00:00:00 UTC\n";
+    "Stopped: test:ann (“ann” by their own account) asked for that. Nothing was changed. Read so far:\n- lab_find.host at 1970-01-01 00:00:00 UTC\n";
 
 #[tokio::test]
 async fn it_is_heard_where_the_queue_is_full_and_the_rest_goes_on() {
@@ -36,7 +36,7 @@ async fn readings_that_nobody_waits_for_hold_no_places() {
         bench.say("main", "ann", "stop").await;
         let mut said = [bench.next().await.0, bench.next().await.0];
         said.sort();
-        assert!(said[0].starts_with("I stop") && said[1].starts_with("Stopped: ann"), "{said:?}");
+        assert!(said[0].starts_with("I stop") && said[1].starts_with("Stopped: test:ann"), "{said:?}");
     }
     bench.say("main", "ann", "load").await;
     assert_eq!(bench.next().await.0, "The load is 0.5.\n");
@@ -55,7 +55,7 @@ async fn what_was_to_be_stopped_when_the_process_ended_is_stopped_by_the_next() 
     let mut said = [bench.next().await.0, bench.next().await.0];
     said.sort();
     assert!(said[0].starts_with("I stop working on “show file /x”"), "{said:?}");
-    assert!(said[1].starts_with("You asked “show file /x” before I was restarted.\nStopped: ann"), "{said:?}");
+    assert!(said[1].starts_with("You asked “show file /x” before I was restarted.\nStopped: test:ann"), "{said:?}");
     let (counts, _directory) = bench.end().await;
     assert_eq!((counts["done"], counts["open"]), (2, 0));
 }
