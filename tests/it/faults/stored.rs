@@ -67,7 +67,7 @@ impl Stored {
         for row in all(&mut connection, sql).await {
             stored.add_signal(&row);
         }
-        let sql = "SELECT o.id, o.signal, o.thread, o.lane, o.place, o.state, o.repeat, o.body, o.platform_ids, \
+        let sql = "SELECT o.id, o.signal, o.thread, o.lane, o.place, o.state, o.error, o.repeat, o.body, o.platform_ids, \
                    COALESCE(o.plan, '') AS plan, t.conversation FROM outbox AS o JOIN threads AS t ON t.id = o.thread";
         for row in all(&mut connection, sql).await {
             stored.add_post(&row);
@@ -88,8 +88,9 @@ impl Stored {
     }
 
     fn add_post(&mut self, row: &AnyRow) {
-        let [id, signal, thread, state, body, plan] =
-            ["id", "signal", "thread", "state", "body", "plan"].map(|column| row.get::<String, _>(column));
+        let [id, signal, thread, state, error, body, plan] =
+            ["id", "signal", "thread", "state", "error", "body", "plan"].map(|column| row.get::<String, _>(column));
+        let state = if state == "failed" { format!("{state}: {error}") } else { state };
         let body: Value = serde_json::from_str(&body).expect("a message is JSON");
         self.posts.push(Post {
             chat: row.get("conversation"),

@@ -99,8 +99,13 @@ const DELIVERED: [Planted; 5] = [
     ("taken out of order", |facts| swap_times(facts), "5:1 was taken after 5:2, and came before it"),
 ];
 
-const SAID: [Planted; 11] = [
+const SAID: [Planted; 12] = [
     ("a request is open", |facts| "begun".clone_into(&mut facts.signals[0].state), "5:1 (q1) is begun answered"),
+    (
+        "a message never comes out",
+        |facts| "failed: it is not allowed".clone_into(&mut facts.posts[1].state),
+        "its answer p2 is failed: it is not allowed",
+    ),
     ("a message is not out", |facts| "pending".clone_into(&mut facts.posts[1].state), "its answer p2 is pending"),
     (
         "two turns",

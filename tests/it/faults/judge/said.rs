@@ -33,7 +33,9 @@ fn unanswered(facts: &Facts, asked: &Asked, signal: &Signal) -> Result<(), Strin
         return Err(format!("{about} is {} {}", signal.state, signal.ending));
     }
     let posts: Vec<&Post> = facts.posts.iter().filter(|post| post.signal == signal.id).collect();
-    if let Some(post) = posts.iter().find(|post| post.state != "sent") {
+    // A card that may be out already is tried no more once its plan was decided, which somebody did who saw it.
+    let is_over = |post: &Post| post.state.starts_with("failed: given up, because its plan has ended");
+    if let Some(post) = posts.iter().find(|post| post.state != "sent" && !is_over(post)) {
         return Err(format!("{about}: its answer {} is {}", post.id, post.state));
     }
     // A press leads to more than one sentence where its change takes more than one look.
