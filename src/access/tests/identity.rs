@@ -3,10 +3,10 @@
 
 use countersign_core::approval::{Filed, PlanId, PlanState};
 use countersign_core::effect::{Effect, Input};
-use countersign_core::ledger::{Account, Ledger, Overtaken};
+use countersign_core::ledger::{Account, Key, Ledger, Link, Overtaken, Record};
 use countersign_core::people::{Holding, People};
 use countersign_core::port::CardChoice;
-use countersign_core::signal::{Payload, Signal};
+use countersign_core::signal::{Payload, Signal, Wall};
 use countersign_core::step;
 use countersign_core::testkit::{Told, World, signal};
 use countersign_core::thread::ThreadState;
@@ -66,6 +66,14 @@ impl Club {
         let words = format!("link {person} {account}");
         self.hears("discord", ADAM, &words);
         self.hears("console", "uid:1000", &words);
+    }
+
+    /// The ledger says that one administrator linked an account.
+    pub(super) fn was_linked(&mut self, by: &str, person: &str, written: &str) {
+        let link = Link { person: person.to_owned(), by: by.to_owned(), with: None, at: Wall(self.world.wall) };
+        let change = self.world.files.ledger.put(Key::Link(account(written)), Some(Record::Link(link)));
+        self.world.files.ledger.apply(&change).expect("it starts where the ledger stands");
+        self.live.follow(&self.world.files.ledger);
     }
 
     /// A fresh code of a person's.

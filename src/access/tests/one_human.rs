@@ -38,6 +38,8 @@ const HELD: [(&str, usize); 9] =
 /// What one of the accounts does.
 #[derive(Clone, Copy, Debug)]
 enum Op {
+    /// An account was made somebody's by the first one alone, as was possible once.
+    Old { person: usize, account: usize },
     /// It says that an account is somebody's.
     Link { from: usize, person: usize, account: usize },
     /// It takes that back.
@@ -57,6 +59,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => (account.clone(), 0..NAMES.len(), account.clone())
             .prop_map(|(from, person, account)| Op::Link { from, person, account }),
+        2 => (0..NAMES.len(), account.clone()).prop_map(|(person, account)| Op::Old { person, account }),
         1 => (account.clone(), account.clone()).prop_map(|(from, account)| Op::Unlink { from, account }),
         2 => (account.clone(), account.clone()).prop_map(|(from, to)| Op::Code { from, to }),
         3 => account.clone().prop_map(|from| Op::Ask { from }),
@@ -75,6 +78,7 @@ fn is_honest(op: Op) -> bool {
         Op::Link { from, person, account } => human(from) == 0 || human(account) == person,
         Op::Unlink { from, .. } => human(from) == 0,
         Op::Code { from, to } => human(from) == human(to),
+        Op::Old { account, .. } => human(account) == 0,
         Op::Ask { .. } | Op::Approve { .. } | Op::Later => true,
     }
 }
@@ -82,6 +86,7 @@ fn is_honest(op: Op) -> bool {
 fn act(club: &mut Club, op: Op) {
     let id = |account: usize| HELD[account].0;
     match op {
+        Op::Old { person, account } => club.was_linked("mal", NAMES[person], &format!("telegram:{}", id(account))),
         Op::Link { from, person, account } => {
             drop(club.hears("telegram", id(from), &format!("link {} telegram:{}", NAMES[person], id(account))));
         }
@@ -169,18 +174,24 @@ fn two_humans_count_as_two() {
     }
 }
 
-/// What an attacker did: a second account as somebody else's, and more by that one.
+/// What an attacker did: a second account as somebody else's, and more by that one. Also where the first was linked when one
+/// administrator was enough.
 #[test]
 fn an_administrator_is_one_person() {
     let give = |from, person, account| Op::Link { from, person, account };
     let (ask, later) = (Op::Ask { from: 0 }, Op::Later);
-    for ops in [
-        vec![give(0, 1, 4), later, ask, Op::Approve { from: 4 }],
-        vec![give(0, 1, 4), give(4, 1, 4), later, ask, Op::Approve { from: 4 }],
-        vec![give(0, 1, 4), give(4, 2, 5), Op::Code { from: 4, to: 5 }, later, ask, Op::Approve { from: 5 }],
-        vec![Op::Code { from: 0, to: 4 }, give(0, 2, 5), give(4, 2, 5), later, ask, Op::Approve { from: 5 }],
-        vec![give(0, 1, 4), later, Op::Ask { from: 4 }, Op::Approve { from: 0 }],
-    ] {
-        assert_eq!(run(1, &ops), 0, "{ops:?}");
+    for first in [give(0, 1, 4), Op::Old { person: 1, account: 4 }] {
+        for more in [
+            vec![later, ask, Op::Approve { from: 4 }],
+            vec![ask, Op::Approve { from: 4 }],
+            vec![give(4, 1, 4), later, ask, Op::Approve { from: 4 }],
+            vec![give(0, 2, 5), give(4, 2, 5), later, ask, Op::Approve { from: 5 }],
+            vec![Op::Code { from: 4, to: 5 }, later, ask, Op::Approve { from: 5 }],
+            vec![later, Op::Ask { from: 4 }, Op::Approve { from: 0 }],
+        ] {
+            assert_eq!(run(1, &[vec![first], more.clone()].concat()), 0, "{first:?} {more:?}");
+        }
+        let quorum = [first, later, Op::Ask { from: 3 }, Op::Approve { from: 0 }, Op::Approve { from: 4 }];
+        assert_eq!(run(2, &quorum), 0, "{first:?}");
     }
 }

@@ -21,6 +21,7 @@ pub(super) fn look(inspect: Inspect, case: &Case<'_, '_>) -> Finding {
         Inspect::Printf => printf(case),
         Inspect::Env => env(case),
         Inspect::Date => date(&case.parsed, &case.name),
+        Inspect::GitGrep => git_grep(case),
         Inspect::GitLines => git_lines(case),
         Inspect::Awk => little_program(case, &little::awk::judge),
         Inspect::Sed => {
@@ -318,18 +319,9 @@ fn git_lines(case: &Case<'_, '_>) -> Finding {
         let (begin, end) = text.split_once(',').unwrap_or((text, ""));
         is_number(begin) && is_end(end)
     };
-    // An older version is not masked before. What stands behind `--` is a path.
-    let is_path = |at: usize| case.parsed.dashes.is_some_and(|dashes| at > dashes);
-    let others = case.parsed.operands.iter().filter(|(at, _)| !is_path(*at)).count();
-    let is_search = case.name.ends_with(" grep");
-    let has_pattern = is_search && ["-e", "-f"].iter().any(|option| case.parsed.has(option));
-    if is_search && others > usize::from(!has_pattern) {
-        return Finding::unknown(format!(
-            "may search other versions, which are not masked; write `--` before paths ({})",
-            case.name
-        ));
-    }
-    let is_of_now = if case.parsed.dashes.is_some() { others == 0 } else { others <= 1 };
+    // What stands behind `--` is a path; an older version is not masked before.
+    let of_now_max = usize::from(case.parsed.dashes.is_none());
+    let is_of_now = case.names_before_dashes() <= of_now_max;
     let has_lines_around = |text: &str| text.parse::<u32>().is_ok_and(|lines| lines >= LINES_AROUND_MIN);
     for given in &case.parsed.options {
         let value = given.value.as_ref().and_then(Word::known).unwrap_or_default();
@@ -342,6 +334,19 @@ fn git_lines(case: &Case<'_, '_>) -> Finding {
         return Finding::unknown(format!("{problem} ({} {})", case.name, given.name));
     }
     Finding::reads()
+}
+
+/// What git searches: files as they are. Of an older version, which is not masked, it would tell whether a guess is right.
+fn git_grep(case: &Case<'_, '_>) -> Finding {
+    let is_pattern = |option: &&str| case.parsed.has(option);
+    let patterns_max = usize::from(!["-e", "-f"].iter().any(is_pattern));
+    if case.names_before_dashes() <= patterns_max {
+        return Finding::reads();
+    }
+    Finding::unknown(format!(
+        "may search older versions, which are not masked; write `--` before paths ({})",
+        case.name
+    ))
 }
 
 /// As many lines as git shows around a change by itself.

@@ -62,8 +62,9 @@ impl Case<'_, '_> {
         found.by_content()
     }
 
-    /// One name may stand before `--`; with more, the command begins there already (`lxc exec web rm -- ls`).
-    fn names_before_dashes(&self) -> usize {
+    /// The operands before `--`, or all where there is none. For a wrapper, one may stand there: with more, the command begins
+    /// there already (`lxc exec web rm -- ls`).
+    pub(super) fn names_before_dashes(&self) -> usize {
         let is_before = |at: usize| self.parsed.dashes.is_none_or(|dashes| at < dashes);
         let names = self.parsed.operands.iter().filter(|(at, _)| is_before(*at));
         names.map(|(_, word)| if matches!(word, Word::Unseen(unseen) if unseen.many) { 2 } else { 1 }).sum()

@@ -3,7 +3,8 @@
 use super::*;
 
 const STOPPING: &str = "I stop working on “show file /x”.\n";
-const STOPPED: &str = "Stopped: test:ann (“ann” by their own account) asked for that. Nothing was changed. Read so far:\n- lab_find.host at 1970-01-01 00:00:00 UTC\n";
+const STOPPED: &str = "Stopped: test:ann (“ann” by their own account) asked for that. Nothing was changed. Read so far:\n\
+     - lab_find.host at 1970-01-01 00:00:00 UTC\n";
 
 #[tokio::test]
 async fn it_is_heard_where_the_queue_is_full_and_the_rest_goes_on() {

@@ -45,6 +45,7 @@ pub(in super::super) enum Inspect {
     Printf,
     Env,
     Date,
+    GitGrep,
     GitLines,
 }
 

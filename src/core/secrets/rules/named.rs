@@ -37,14 +37,18 @@ pub(super) fn rules() -> Vec<Rule> {
             .only(|found| is_told_value(found) && stands_alone(found)),
         Rule::new(
             "secret",
-            format!(r"(?i)\b(?P<k>{NAME})\b[^\n.;:=]{{1,40}}?[ \t](?:is|to|was|ist|lautet)[ \t]*:?[ \t]+{value}"),
+            format!(r"(?i)\b(?P<k>{NAME})\b[^\n.;:=]{{0,40}}?[ \t](?:is|was|ist|lautet)[ \t]*:?[ \t]+{value}"),
+        )
+        .growing()
+        .only(is_told_value),
+        // What is sent to a machine is named otherwise.
+        Rule::new(
+            "secret",
+            format!(r"(?i)\b(?:chang|reset|rotat|set|updat)[a-z]*\b[^\n;=]{{0,40}}?(?P<k>{NAME})\b[^\n;=]{{0,40}}?[ \t]to[ \t]+{value}"),
         )
         .growing()
         .only(is_told_value),
         Rule::new("secret", r#"\bsecret[ \t]+"([^"\n]+)"[ \t]*;"#),
-        Rule::new("secret", format!(r"(?i)\b(?P<k>{NAME})[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+{value}"))
-            .growing()
-            .only(is_told_value),
         // These values have spaces in them: the whole line, or all up to the closing quote.
         Rule::new(
             "secret",

@@ -99,12 +99,20 @@ const DELIVERED: [Planted; 5] = [
     ("taken out of order", |facts| swap_times(facts), "5:1 was taken after 5:2, and came before it"),
 ];
 
-const SAID: [Planted; 12] = [
+const SAID: [Planted; 13] = [
     ("a request is open", |facts| "begun".clone_into(&mut facts.signals[0].state), "5:1 (q1) is begun answered"),
     (
         "a message never comes out",
-        |facts| "failed: it is not allowed".clone_into(&mut facts.posts[1].state),
-        "its answer p2 is failed: it is not allowed",
+        |facts| "failed: given up, because its plan has ended: gone".clone_into(&mut facts.posts[1].state),
+        "its answer p2 is failed: given up, because its plan has ended: gone",
+    ),
+    (
+        "a card whose time was over before it came out",
+        |facts| {
+            "failed: given up, because its plan has ended: gone".clone_into(&mut facts.posts[2].state);
+            "expired".clone_into(&mut facts.plans[0].state);
+        },
+        "its answer p3 is failed: given up, because its plan has ended: gone",
     ),
     ("a message is not out", |facts| "pending".clone_into(&mut facts.posts[1].state), "its answer p2 is pending"),
     (

@@ -34,7 +34,11 @@ fn unanswered(facts: &Facts, asked: &Asked, signal: &Signal) -> Result<(), Strin
     }
     let posts: Vec<&Post> = facts.posts.iter().filter(|post| post.signal == signal.id).collect();
     // A card that may be out already is tried no more once its plan was decided, which somebody did who saw it.
-    let is_over = |post: &Post| post.state.starts_with("failed: given up, because its plan has ended");
+    let is_decided = |id: &String| facts.plans.iter().any(|plan| plan.id == *id && plan.state != "expired");
+    let is_over = |post: &Post| {
+        let is_given_up = post.state.starts_with("failed: given up, because its plan has ended");
+        is_given_up && post.card.as_ref().is_some_and(is_decided)
+    };
     if let Some(post) = posts.iter().find(|post| post.state != "sent" && !is_over(post)) {
         return Err(format!("{about}: its answer {} is {}", post.id, post.state));
     }
