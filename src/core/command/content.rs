@@ -23,6 +23,15 @@ pub enum Shows {
     Anything,
 }
 
+/// What a command reads beside its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reads {
+    /// The files and folders that its words name; without, only what a program keeps in them for itself (`git log`).
+    pub files: bool,
+    /// The arguments of other processes (`pgrep -f`).
+    pub arguments: bool,
+}
+
 /// Findings about a command beside its intent and risk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traits {
@@ -32,8 +41,8 @@ pub struct Traits {
     pub shows: Shows,
     /// True if it reads files whose names it finds or gets from its input (`find -exec`, `xargs`).
     pub takes_names: bool,
-    /// True if it reads the arguments of other processes (`pgrep -f`).
-    pub reads_arguments: bool,
+    /// What it reads beside its input.
+    pub reads: Reads,
     /// True if it hands a line with a pipeline to a program that runs it (`sh -c 'a | b'`).
     pub pipes_inside: bool,
 }
@@ -45,7 +54,7 @@ impl Traits {
             reach: Reach::nothing(),
             shows: Shows::Nothing,
             takes_names: false,
-            reads_arguments: false,
+            reads: Reads { files: false, arguments: false },
             pipes_inside: false,
         }
     }
@@ -56,7 +65,7 @@ impl Traits {
             reach: Reach::nothing(),
             shows: Shows::Anything,
             takes_names: true,
-            reads_arguments: true,
+            reads: Reads { files: true, arguments: true },
             pipes_inside: true,
         }
     }
@@ -64,7 +73,9 @@ impl Traits {
     /// Adds what a tool with these words reads and shows.
     pub(super) fn add_content(&mut self, name: &str, parsed: &Parsed<'_>) {
         self.shows = self.shows.max(of(name, parsed));
-        self.reads_arguments |= rows().get(name).is_some_and(|row| row.arguments);
+        let row = rows().get(name);
+        self.reads.files |= row.is_none_or(|row| row.files);
+        self.reads.arguments |= row.is_some_and(|row| row.arguments);
     }
 
     /// Adds those of another command inside the same one.
@@ -72,7 +83,8 @@ impl Traits {
         self.reach.add(&other.reach);
         self.shows = self.shows.max(other.shows);
         self.takes_names |= other.takes_names;
-        self.reads_arguments |= other.reads_arguments;
+        self.reads.files |= other.reads.files;
+        self.reads.arguments |= other.reads.arguments;
         self.pipes_inside |= other.pipes_inside;
     }
 }
@@ -93,6 +105,13 @@ struct Row {
     /// True if it reads the arguments of other processes.
     #[serde(default)]
     arguments: bool,
+    /// True if it reads the files that its words name.
+    #[serde(default = "yes")]
+    files: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// The shipped rows by the names of tools. A mistake in them is a mistake of this program: a test reads them.
@@ -179,7 +198,8 @@ mod tests {
             ("zgrep -i x /srv/a.gz", &[Anything]),
             ("pgrep nginx | xargs ps -o args= -p", &[Lines, Lines]),
             ("tar -tzf /srv/a.tgz", &[Lines]),
-            ("git log", &[Anything]),
+            ("git log", &[Lines]),
+            ("git diff", &[Anything]),
             ("sh -c 'cat /srv/a | rev'", &[Anything]),
         ];
         for (line, expected) in table {

@@ -29,7 +29,7 @@ mod tests;
 
 use script::{Input, Script, Word};
 
-pub use content::{Shows, Traits};
+pub use content::{Reads, Shows, Traits};
 pub use inner::sql::Dialect;
 pub use judgement::{Category, Intent, Judgement, Risk};
 pub use limits::LINE_BYTES_MAX;

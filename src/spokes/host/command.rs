@@ -56,7 +56,7 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let bounds = Bounds { limit: LIMIT, output_bytes_max: OUTPUT_BYTES_MAX };
     let outcome = exec::run_list(host, starts, bounds, line).await?;
     let files = in_background(move || files.refuse_changed().map(|()| files)).await?;
-    let reads_files = list.stages().any(|stage| !stage.traits.reads_arguments);
+    let reads_files = list.stages().any(|stage| !stage.traits.reads.arguments);
     let no_folder = (reads_files && names_none(&list) && outcome.output.is_empty()).then(|| NO_FOLDER.to_owned());
     let between = outcome.masked.then(|| MASKED_BETWEEN.to_owned());
     let data = json!({

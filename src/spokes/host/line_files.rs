@@ -19,7 +19,7 @@ use countersign_sandbox::MaskedFiles;
 pub(super) struct LineFiles {
     /// Of each command, in the order of the text.
     pub(super) stages: Vec<Arc<ReadableFiles>>,
-    all: ReadableFiles,
+    looked_through: ReadableFiles,
     examined: Examined,
     /// True if one of them compares files with what they were before.
     has_git: bool,
@@ -52,7 +52,8 @@ impl LineFiles {
         let shows = list.stages().map(|stage| stage.traits.shows).max().unwrap_or_default();
         let named =
             |stage: &Stage| if stage.traits.takes_names { all.clone() } else { all.named_among(literals(stage)) };
-        let examined = Examined::of(&looked_through(list, &all, named));
+        let looked_through = looked_through(list, &all, named);
+        let examined = Examined::of(&looked_through);
         let masked = match examined.masked.as_slice() {
             [] => None,
             files => Some(MaskedFiles::new(files).map_err(|error| Trouble::reading("the masked files", error))?),
@@ -61,6 +62,9 @@ impl LineFiles {
         let mut all_left_out = BTreeSet::new();
         let stages = list.stages().map(|stage| {
             let mut files = named(stage);
+            if !stage.traits.reads.files {
+                return Ok(Arc::new(files));
+            }
             refuse_unread(stage, &files, &examined)?;
             if stage.traits.shows > Shows::Nothing {
                 files.masked.clone_from(&masked);
@@ -79,10 +83,10 @@ impl LineFiles {
             .flat_map(|files| sandbox.covers(files))
             .chain(examined.masked.iter().map(|file| file.path.clone()));
         let covered: BTreeSet<PathBuf> = places.collect();
-        let emptied = list.stages().zip(&stages).find_map(|(stage, files)| emptied(stage, files, sandbox));
+        let emptied = list.stages().zip(&stages).find_map(|(stage, files)| emptied(stage, files, (sandbox, &all)));
         let covered = covered.into_iter().map(|path| (identity(&path), path)).map(|(now, path)| (path, now)).collect();
-        let has_git = list.stages().any(|stage| literals(stage).next() == Some("git"));
-        Ok(Self { stages, all, examined, has_git, shows, left_out: all_left_out, emptied, covered })
+        let has_git = list.stages().any(is_git);
+        Ok(Self { stages, looked_through, examined, has_git, shows, left_out: all_left_out, emptied, covered })
     }
 
     /// Refuses to show what may hold secrets that came into a file while the command ran. Reads the files again.
@@ -91,7 +95,7 @@ impl LineFiles {
         if self.shows < Shows::Anything {
             return Ok(());
         }
-        match self.examined.changed(&self.all) {
+        match self.examined.changed(&self.looked_through) {
             None => Ok(()),
             Some(path) => {
                 let message =
@@ -174,22 +178,33 @@ pub(super) fn literals(stage: &Stage) -> impl Iterator<Item = &str> {
 
 /// The files and folders of which a command could show something.
 fn looked_through(list: &CommandList, all: &ReadableFiles, named: impl Fn(&Stage) -> ReadableFiles) -> ReadableFiles {
-    let showing = list.stages().filter(|stage| stage.traits.shows > Shows::Nothing);
-    let mut paths: BTreeSet<PathBuf> = showing.flat_map(|stage| named(stage).paths).collect();
-    if list.stages().any(|stage| stage.traits.reads_arguments) {
-        // A search in them would tell whether a guess is right.
-        paths.insert(PathBuf::from("/proc"));
-    }
-    ReadableFiles { paths, ..all.clone() }
+    let showing = list.stages().filter(|stage| stage.traits.shows > Shows::Nothing && stage.traits.reads.files);
+    let (git, others): (Vec<&Stage>, Vec<_>) = showing.partition(|stage| is_git(stage));
+    let [git, others] =
+        [git, others].map(|stages| stages.into_iter().flat_map(|stage| named(stage).paths).collect::<BTreeSet<_>>());
+    // Compressed, and without it git finds nothing. Whoever else could come to it finds it looked through.
+    let is_gits =
+        |folder: &&PathBuf| !others.iter().any(|other| other.starts_with(folder) || folder.starts_with(other));
+    let kept = git.iter().filter(is_gits).map(|folder| folder.join(".git"));
+    let covered = all.covered.iter().cloned().chain(kept).collect();
+    // A search in the arguments of processes would tell whether a guess is right.
+    let processes = list.stages().any(|stage| stage.traits.reads.arguments).then(|| PathBuf::from("/proc"));
+    let paths = git.into_iter().chain(others).chain(processes).collect();
+    ReadableFiles { paths, covered, ..ReadableFiles::default() }
+}
+
+fn is_git(stage: &Stage) -> bool {
+    literals(stage).next() == Some("git")
 }
 
 /// A folder that a command looks into and that has covered secrets in it. Names alone are shown as they are.
-fn emptied(stage: &Stage, files: &ReadableFiles, sandbox: &Sandbox) -> Option<PathBuf> {
+fn emptied(stage: &Stage, files: &ReadableFiles, (sandbox, all): (&Sandbox, &ReadableFiles)) -> Option<PathBuf> {
     let words: Vec<&str> = literals(stage).collect();
     let shows_names = matches!(words.as_slice(), ["ls", paths @ ..] if paths.iter().all(|word| word.starts_with('/')));
-    let folders: Vec<&PathBuf> = files.paths.iter().filter(|path| path.is_dir() && !shows_names).collect();
+    let is_looked_into = stage.traits.reads.files && !shows_names;
+    let folders: Vec<&PathBuf> = files.paths.iter().filter(|path| path.is_dir() && is_looked_into).collect();
     let places = if folders.is_empty() { Vec::new() } else { sandbox.secret_places() };
-    let holds = |folder: &&&PathBuf| places.iter().any(|place| place.starts_with(folder));
+    let holds = |folder: &&&PathBuf| places.iter().chain(&all.covered).any(|place| place.starts_with(folder));
     folders.iter().find(holds).map(|folder| (*folder).clone())
 }
 
