@@ -3,7 +3,7 @@
 use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{CardChoice, Delivery};
 use countersign_synapse::Fault;
-use matrix_sdk::ruma::OwnedEventId;
+use matrix_sdk::ruma::{OwnedEventId, RoomId};
 
 use super::*;
 
@@ -131,6 +131,16 @@ async fn what_is_too_long_goes_as_a_file_that_only_the_room_can_read() {
     hearing.stop().await;
 }
 
+/// Waits until the bot knows that it is in a room: others see its joining before the answer to it has reached the bot.
+async fn knows(matrix: &Matrix, room: &RoomId) {
+    let joined = async {
+        while !matrix.client().and_then(|client| client.get_room(room)).is_some_and(|room| rooms::is_joined(&room)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, joined).await.expect("the bot joins");
+}
+
 #[tokio::test]
 async fn what_cannot_be_delivered_is_told_by_its_kind() {
     let (scene, matrix, hearing, ann, room, asked) = asked(Encryption::Off).await;
@@ -143,6 +153,7 @@ async fn what_cannot_be_delivered_is_told_by_its_kind() {
     scene.gate.fault(Fault::broken(502).in_room(room.room_id().as_str()).times(1));
     let broken = deliver(here.clone()).await;
     let sealed = ann.group(&scene.bot, true).await;
+    knows(&matrix, sealed.room_id()).await;
     let sealed = deliver(scene.thread(&sealed, asked.as_str())).await;
     ann.client.get_room(room.room_id()).expect("it is hers").kick_user(&scene.bot, None).await.expect("she may");
     let kicked = deliver(here.clone()).await;
