@@ -442,40 +442,6 @@ fn what_a_command_does_not_get_to_see_in_a_folder_is_said() {
     }
     let answer = bot.ask("run find /etc -maxdepth 1 -name shadow -exec wc -c {} +").text();
     assert!(answer.contains("what is secret in `/etc` counts as empty"), "{answer}");
-    // Masked files would be changed ones.
-    let git = |args: &[&str]| {
-        let own = ["-c", "user.name=a", "-c", "user.email=a@b", "-C", &folder];
-        let done = std::process::Command::new("git").args(own).args(args).output().expect("git is here");
-        assert!(done.status.success(), "{done:?}");
-    };
-    home.write("app/shop.conf", "DB_PASSWORD=Qw7hJ2kLm9Zx5\n");
-    git(&["init", "-q"]);
-    git(&["add", "."]);
-    git(&["commit", "-qm", "first"]);
-    let answer = bot.ask(&format!("run git -C {folder} status --short || seq 7")).text();
-    assert!(!answer.contains("shop.conf") && !answer.contains(" M "), "{answer}");
-    // What git keeps may be large: it is neither looked through nor covered.
-    let mut chance = Chance(fastrand::u64(..));
-    let large: Vec<String> = (0..9).map(|_| chance.secret("b64", 1 << 20)).collect();
-    home.write("app/large.txt", large.join("\n"));
-    home.write("app/.env", "GREETING=x\n");
-    git(&["add", "."]);
-    git(&["commit", "-qm", "second"]);
-    std::fs::remove_file(home.path().join("app/large.txt")).expect("it is there");
-    for (line, shown) in [
-        ("git -C FOLDER log --oneline", "second"),
-        ("git -C FOLDER log --oneline | awk '{print $2}'", "first"),
-        ("git -C FOLDER show --stat HEAD~1", "shop.conf"),
-        ("git -C FOLDER show HEAD~1 -- shop.conf | cut -c 2-", "masked"),
-        ("git -C FOLDER grep -c status -- new.log", "new.log:1"),
-        ("git -C FOLDER status --short", "counts as empty"),
-        ("du -s FOLDER | sort -h | awk '{print $2}'", "app"),
-    ] {
-        let answer = bot.ask(&format!("run {}", line.replace("FOLDER", &folder))).text();
-        assert!(answer.contains(shown) && !answer.contains("Qw7"), "{line}: {answer}");
-    }
-    let answer = bot.ask(&format!("run git -C {folder} diff -- shop.conf")).text();
-    assert!(answer.contains("`git` may call their lines changed") && !answer.contains("Qw7"), "{answer}");
     bot.end();
 }
 

@@ -14,6 +14,7 @@ mod credentials;
 mod doctor;
 #[cfg(feature = "full")]
 mod faults;
+mod git;
 mod hidden_names;
 mod kill;
 mod limits;

@@ -23,6 +23,7 @@ pub(super) fn look(inspect: Inspect, case: &Case<'_, '_>) -> Finding {
         Inspect::Date => date(&case.parsed, &case.name),
         Inspect::GitGrep => git_grep(case),
         Inspect::GitLines => git_lines(case),
+        Inspect::GitRevisions => git_revisions(case),
         Inspect::Awk => little_program(case, &little::awk::judge),
         Inspect::Sed => {
             let sandboxed = case.parsed.has("--sandbox");
@@ -310,8 +311,8 @@ fn env(case: &Case<'_, '_>) -> Finding {
     found
 }
 
-/// The lines that git shows: of a file as it is by their numbers, and of a difference with the lines around. A pattern, or the
-/// name of a function, would tell whether a text is in what nobody masks; and of a line alone nobody knows what it says.
+/// The lines that git shows of a file, by their numbers. A pattern, or the name of a function, would tell whether a text is in
+/// what is not masked, and a line alone may be a part of a secret.
 fn git_lines(case: &Case<'_, '_>) -> Finding {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_end = |text: &str| text.is_empty() || is_number(text.trim_start_matches(['+', '-']));
@@ -322,13 +323,14 @@ fn git_lines(case: &Case<'_, '_>) -> Finding {
     // What stands behind `--` is a path; an older version is not masked before.
     let of_now_max = usize::from(case.parsed.dashes.is_none());
     let is_of_now = case.names_before_dashes() <= of_now_max;
-    let has_lines_around = |text: &str| text.parse::<u32>().is_ok_and(|lines| lines >= LINES_AROUND_MIN);
     for given in &case.parsed.options {
         let value = given.value.as_ref().and_then(Word::known).unwrap_or_default();
         let problem = match given.name.as_str() {
             "-L" if !is_range(value) => "may search what is not masked; write the numbers of lines",
             "-L" if !is_of_now => "shows lines without what stands above them; name the file alone",
-            "-U" | "--unified" if !has_lines_around(value) => "shows changes without what stands around them",
+            "--graph" if SHOW_CHANGES.iter().any(|option| case.parsed.has(option)) => {
+                "draws before the lines of changes, in which no secret can be masked then"
+            }
             _ => continue,
         };
         return Finding::unknown(format!("{problem} ({} {})", case.name, given.name));
@@ -349,8 +351,21 @@ fn git_grep(case: &Case<'_, '_>) -> Finding {
     ))
 }
 
-/// As many lines as git shows around a change by itself.
-const LINES_AROUND_MIN: u32 = 3;
+/// Options with which git shows changes line by line.
+const SHOW_CHANGES: [&str; 8] =
+    ["-p", "-u", "--patch", "--patch-with-raw", "--patch-with-stat", "-c", "--cc", "--diff-merges"];
+
+/// The commits that git is given. Naming one by its message would tell whether a text is in messages, which are not masked.
+fn git_revisions(case: &Case<'_, '_>) -> Finding {
+    let searches = |text: &str| {
+        let revision = text.split_once('=').map_or(text, |(_, value)| value);
+        revision.starts_with(":/") || ["^{/", "..:/", "^:/"].iter().any(|by_message| revision.contains(by_message))
+    };
+    match case.words.iter().filter_map(Word::known).find(|word| searches(word)) {
+        Some(word) => Finding::unknown(format!("`{word}` searches messages; write `git log | grep TEXT`")),
+        None => Finding::reads(),
+    }
+}
 
 fn date(parsed: &Parsed<'_>, name: &str) -> Finding {
     let formats = parsed.operands.iter().all(|(_, word)| word.start().starts_with('+'));

@@ -258,10 +258,8 @@ impl Case<'_, '_> {
             self.of_sending(),
         ];
         let found = parts.into_iter().fold(Finding::reads(), Finding::and);
-        let found = match self.usage.inspect {
-            Some(inspect) => found.and(inspect::look(inspect, self)),
-            None => found,
-        };
+        let inspects = self.chain.iter().filter_map(|usage| usage.inspect);
+        let found = inspects.fold(found, |found, inspect| found.and(inspect::look(inspect, self)));
         let found = found.and(reached).and(self.of_end());
         if self.usage.bounds_inner && self.bounds() { found.bounded() } else { found }
     }

@@ -42,13 +42,25 @@ impl Mask {
     /// The text with each secret replaced by `[masked: CLASS]`; as it is where there is none. Applying it twice is
     /// applying it once.
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.replaced(text, |_, class| marker(class))
+    }
+
+    /// The same with as many lines as before: a secret over several lines is masked on each of them.
+    pub fn apply_by_line<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.replaced(text, |secret, class| {
+            let lines = secret.split('\n').map(|line| if line.is_empty() { String::new() } else { marker(class) });
+            lines.collect::<Vec<_>>().join("\n")
+        })
+    }
+
+    fn replaced<'a>(&self, text: &'a str, by: impl Fn(&str, &str) -> String) -> Cow<'a, str> {
         let mut masked = Cow::Borrowed(text);
         for _ in 0..ROUNDS_MAX {
             let found = self.found(&masked);
             if found.is_empty() {
                 break;
             }
-            masked = Cow::Owned(replace(&masked, &found));
+            masked = Cow::Owned(replace(&masked, &found, &by));
         }
         masked
     }
@@ -129,12 +141,12 @@ fn decoded(secret: &str) -> Option<String> {
     (!text.chars().any(char::is_control)).then_some(text)
 }
 
-fn replace(text: &str, finds: &[Find]) -> String {
+fn replace(text: &str, finds: &[Find], by: impl Fn(&str, &str) -> String) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut from = 0;
     for find in finds {
         masked.push_str(text.get(from..find.at.start).unwrap_or_default());
-        masked.push_str(&marker(find.class));
+        masked.push_str(&by(text.get(find.at.clone()).unwrap_or_default(), find.class));
         from = find.at.end;
     }
     masked.push_str(text.get(from..).unwrap_or_default());

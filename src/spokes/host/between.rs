@@ -6,7 +6,7 @@ use std::io::{self, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use super::masked_files::PACKED;
+use super::packed;
 use anstream::adapter::strip_str;
 use countersign_core::secrets::Mask;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -54,7 +54,7 @@ pub(super) fn pass_on(mut from: impl Read + AsFd, mut to: PipeWriter, takes: Tak
         };
         let Some(whole) = whole else { continue };
         let rest = block.split_off(whole);
-        if takes == Takes::Text && has_packed(&block) {
+        if takes == Takes::Text && packed::begins_in(&block) {
             return true;
         }
         let text = String::from_utf8_lossy(&block);
@@ -71,12 +71,6 @@ pub(super) fn pass_on(mut from: impl Read + AsFd, mut to: PipeWriter, takes: Tak
         }
         block = rest;
     }
-}
-
-/// Returns whether compressed data begins in a block; never in a text.
-fn has_packed(block: &[u8]) -> bool {
-    std::str::from_utf8(block).is_err()
-        && PACKED.iter().any(|(begin, _)| block.windows(begin.len()).any(|window| window == *begin))
 }
 
 /// Returns a text without terminal colours, which would hide a word from the mask.

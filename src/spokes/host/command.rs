@@ -200,6 +200,7 @@ fn start(host: &ThisHost, stage: &Stage, readable: Arc<ReadableFiles>, files: &L
         // A sum or a count is of what really comes.
         takes,
         files: readable,
+        shows_changes: words.contains(&"git"),
     })
 }
 

@@ -24,6 +24,7 @@ use tokio::time::timeout;
 
 use super::answer::Trouble;
 use super::between::{Takes, pass_on};
+use super::changes;
 use super::readable::ReadableFiles;
 use super::this_host::ThisHost;
 use super::walls::Sandbox;
@@ -98,6 +99,8 @@ pub(super) struct Start {
     pub(super) takes: Takes,
     /// The files that it may read.
     pub(super) files: Arc<ReadableFiles>,
+    /// True for git, which shows whole files around each change.
+    pub(super) shows_changes: bool,
 }
 
 /// Commands that run beside each other.
@@ -130,6 +133,7 @@ pub(super) async fn run(host: &ThisHost, run: Run<'_>) -> Result<Outcome, Troubl
         reaches: run.reaches,
         takes: Takes::Text,
         files: Arc::new(ReadableFiles::named_by(run.args.iter().copied())),
+        shows_changes: false,
     };
     let bounds = Bounds { limit: run.limit, output_bytes_max: run.output_bytes_max };
     run_list(host, vec![(Joint::Then, vec![start])], bounds, run.program).await
@@ -254,6 +258,15 @@ fn spawn(
     (on, sinks): (&PipeWriter, &Sinks),
     masks: &mut Vec<JoinHandle<bool>>,
 ) -> io::Result<Running> {
+    let cut_back = start.shows_changes.then(io::pipe).transpose()?;
+    let on = match cut_back {
+        None => on.try_clone()?,
+        Some((reader, writer)) => {
+            let on = on.try_clone()?;
+            masks.push(tokio::task::spawn_blocking(move || changes::pass_on(reader, on)));
+            writer
+        }
+    };
     let to = |stream: Stream| {
         Ok::<_, io::Error>(match stream {
             Stream::Output => Stdio::from(on.try_clone()?),
@@ -359,10 +372,10 @@ pub(super) fn installed(host: &ThisHost, program: &str) -> Result<PathBuf, Troub
         .ok_or_else(|| Trouble::not_found(format!("`{program}` is not installed on this machine"), Vec::new()))
 }
 
-/// What git would run beside itself, because a repository says so, and needs not for anything that reads; and that it reads
-/// whose repository it may.
-const GIT_SETTINGS: [(&str, &str); 7] = [
-    ("GIT_CONFIG_COUNT", "3"),
+/// Settings of git: it runs nothing that a repository names and reading does not need, it reads all repositories, and it shows
+/// whole files around each change, so that the mask sees what a changed line belongs to (`changes.rs`).
+const GIT_SETTINGS: [(&str, &str); 9] = [
+    ("GIT_CONFIG_COUNT", "4"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "core.hooksPath"),
@@ -370,6 +383,8 @@ const GIT_SETTINGS: [(&str, &str); 7] = [
     // In the sandbox it is nobody, to whom no repository belongs.
     ("GIT_CONFIG_KEY_2", "safe.directory"),
     ("GIT_CONFIG_VALUE_2", "*"),
+    ("GIT_CONFIG_KEY_3", "diff.context"),
+    ("GIT_CONFIG_VALUE_3", "1000000000"),
 ];
 
 /// Gives a program a clean environment, the root as its folder, and an end with its parent's interest in it.
@@ -471,7 +486,7 @@ mod tests {
         let text = String::from_utf8_lossy(&outcome.output).into_owned();
         let names: Vec<&str> = text.lines().filter_map(|line| line.split('=').next()).collect();
         let (git, names): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| name.starts_with("GIT_CONFIG_"));
-        assert_eq!((git.len(), names), (7, vec!["LC_ALL", "PATH", "PWD", "TERM"]));
+        assert_eq!((git.len(), names), (9, vec!["LC_ALL", "PATH", "PWD", "TERM"]));
         assert_eq!((outcome.code, outcome.errors.as_str(), outcome.cut), (Some(3), "oops", false));
     }
 

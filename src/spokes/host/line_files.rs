@@ -10,6 +10,7 @@ use countersign_core::command::{Argument, CommandList, Feeding, Shows, Stage};
 
 use super::answer::Trouble;
 use super::masked_files::{Examined, Hidden};
+use super::packed::Unpack;
 use super::readable::{ReadableFiles, paths_in};
 use super::walls::Sandbox;
 use countersign_sandbox::MaskedFiles;
@@ -240,7 +241,7 @@ fn refuse_unread(stage: &Stage, files: &ReadableFiles, examined: &Examined) -> R
     let (path, reason, advice) = match (unread, hidden) {
         (Some(folder), _) if folder.is_dir() => (folder, "holds too much to be looked through first", Advice::Name),
         (Some(path), _) => (path, "is too large to be looked through first", Advice::Cat),
-        (None, Some((path, Hidden::Packed(unpack)))) => (path, "is compressed", Advice::Unpack(unpack)),
+        (None, Some((path, Hidden::Packed(unpack)))) => (path, "is compressed", Advice::Unpack(*unpack)),
         (None, Some((path, Hidden::NoText | Hidden::TooMuch))) => (path, "cannot be masked before", Advice::Cat),
         (None, Some((path, Hidden::Wide))) => (path, "is a text of two bytes a character", Advice::Elsewhere),
         (None, None) => return Ok(()),
@@ -250,7 +251,8 @@ fn refuse_unread(stage: &Stage, files: &ReadableFiles, examined: &Examined) -> R
         Advice::Name if stage.traits.shows == Shows::Lines => "name a folder in it, or the files themselves".to_owned(),
         Advice::Name => format!("name the files themselves, or search with `grep -rn TEXT {shown}`"),
         Advice::Cat => format!("write `cat {shown} | {program} ...` instead"),
-        Advice::Unpack(unpack) => format!("write `{unpack} {shown} | {program} ...` instead"),
+        Advice::Unpack(Unpack::Git) => "`git show` shows what git keeps".to_owned(),
+        Advice::Unpack(Unpack::Command(unpack)) => format!("write `{unpack} {shown} | {program} ...` instead"),
         Advice::Elsewhere => "read it on the machine itself".to_owned(),
     };
     Err(Trouble::forbidden(format!("`{program}` could show secrets in `{shown}`, which {reason}; {advice}")))
@@ -279,7 +281,7 @@ fn streamed(stage: &Stage, examined: &Examined) -> Option<(usize, PathBuf)> {
 enum Advice {
     Name,
     Cat,
-    Unpack(&'static str),
+    Unpack(Unpack),
     Elsewhere,
 }
 

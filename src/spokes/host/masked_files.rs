@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use walkdir::WalkDir;
 
 use super::file::is_the_kernels;
+use super::packed::{self, Unpack};
 use super::readable::ReadableFiles;
 use countersign_sandbox::MaskedFile;
 
@@ -36,17 +37,6 @@ const MASKED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// For how long files are looked through.
 const TIME_MAX: Duration = Duration::from_secs(3);
-
-/// The first bytes of compressed files, each with the command that unpacks them.
-pub(super) const PACKED: [(&[u8], &str); 7] = [
-    (b"\x1f\x8b\x08", "zcat"),
-    (b"\xfd7zXZ\0", "xzcat"),
-    (b"BZh", "bzcat"),
-    (b"\x28\xb5\x2f\xfd", "zstdcat"),
-    (b"PK\x03\x04", "unzip -p"),
-    (b"\x04\x22\x4d\x18", "lz4cat"),
-    (b"LZIP", "lzip -dc"),
-];
 
 /// The result of looking through the files that a line names.
 #[derive(Debug, Default)]
@@ -70,8 +60,8 @@ type Stamp = (u64, u64, u64, i64, i64);
 /// Why secrets in a file cannot be masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hidden {
-    /// It is compressed, so that its content is unknown; with the command that unpacks it.
-    Packed(&'static str),
+    /// It is compressed, so that its content is unknown.
+    Packed(Unpack),
     /// It is no text.
     NoText,
     /// It is a text of two bytes a character, so that also its lines cannot be masked.
@@ -201,7 +191,7 @@ enum Found {
 }
 
 fn look_through(bytes: &[u8]) -> Found {
-    if let Some((_, unpack)) = PACKED.iter().find(|(begin, _)| bytes.starts_with(begin)) {
+    if let Some(unpack) = packed::unpack(bytes) {
         return Found::Hidden(Hidden::Packed(unpack));
     }
     let (text, mask) = (String::from_utf8_lossy(bytes), Mask::default());
@@ -299,7 +289,11 @@ mod tests {
         let masked =
             MaskedFile { path: root.join("shop.conf"), text: "listen=80\nDB_PASSWORD=[masked: password]\n".to_owned() };
         assert_eq!(found.masked, [masked]);
-        let hidden = [("shop.db", Hidden::NoText), ("shop.gz", Hidden::Packed("zcat")), ("shop.utf16", Hidden::Wide)];
+        let hidden = [
+            ("shop.db", Hidden::NoText),
+            ("shop.gz", Hidden::Packed(Unpack::Command("zcat"))),
+            ("shop.utf16", Hidden::Wide),
+        ];
         assert_eq!(found.hidden, hidden.map(|(name, why)| (root.join(name), why)).into());
         assert_eq!(found.unread, Vec::<PathBuf>::new());
     }

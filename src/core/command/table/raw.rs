@@ -47,6 +47,7 @@ pub(in super::super) enum Inspect {
     Date,
     GitGrep,
     GitLines,
+    GitRevisions,
 }
 
 /// What a program prints, where that is this and nothing else.
