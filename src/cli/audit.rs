@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde_json::json;
 
+use super::seal::known_key;
 use super::setup::configuration;
 use super::{Failed, RunArgs};
-use crate::store::{AuditHead, AuditReport, Store, StoreError};
+use crate::store::{AuditHead, AuditReport, SealKey, Store, StoreError};
 
 /// Readable and writable by the owner alone: the trail holds what people did.
 const FILE_MODE: u32 = 0o600;
@@ -35,11 +36,11 @@ pub(crate) enum AuditCommand {
 
 /// Does it.
 pub(super) fn run(args: &RunArgs, command: &AuditCommand) -> Result<(), Failed> {
-    let url = database_url(args).map_err(Failed::Usage)?;
+    let (url, key) = database(args).map_err(Failed::Usage)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     runtime.block_on(async {
-        let store = Store::open_for_reading(&url).await.map_err(|error| Failed::Usage(error.into()))?;
+        let store = Store::open_for_reading(&url, key).await.map_err(|error| Failed::Usage(error.into()))?;
         let done = match command {
             AuditCommand::Verify { expect } => verify(&store, expect.as_ref(), args.json).await,
             AuditCommand::Export { out } => export(&store, out.as_deref()).await,
@@ -49,10 +50,12 @@ pub(super) fn run(args: &RunArgs, command: &AuditCommand) -> Result<(), Failed> 
     })
 }
 
-/// The database that a bot with the same arguments would use. Takes no lock and creates nothing.
-fn database_url(args: &RunArgs) -> anyhow::Result<String> {
+/// The database that a bot with the same arguments would use, and the key of its seals, if it can be read. Takes no lock and
+/// creates nothing.
+fn database(args: &RunArgs) -> anyhow::Result<(String, Option<SealKey>)> {
     let (config, _) = configuration(args)?;
-    Ok(config.store.database_url(&config.data_dir()?)?.expose().to_owned())
+    let data = config.data_dir()?;
+    Ok((config.store.database_url(&data)?.expose().to_owned(), known_key(&config.store, &data)?))
 }
 
 async fn verify(store: &Store, expect: Option<&AuditHead>, json: bool) -> Result<(), Failed> {

@@ -115,7 +115,7 @@ fn credentials(setup: &Setup) -> Vec<About> {
 /// that this version can read, there is nothing to say.
 async fn set_aside(setup: &Setup) -> Option<About> {
     let url = setup.config.store.database_url(&setup.data_dir).ok()?;
-    let store = Store::open_for_reading(url.expose()).await.ok()?;
+    let store = Store::open_for_reading(url.expose(), None).await.ok()?;
     let found = store.set_aside_since(set_aside_since(wall_now())).await;
     store.close().await;
     let count = found.ok()?.len();

@@ -9,6 +9,7 @@ mod own;
 mod policy;
 mod replay;
 mod run;
+mod seal;
 mod setup;
 mod simulate;
 #[cfg(feature = "host")]
@@ -77,6 +78,11 @@ enum Command {
     Audit {
         #[command(subcommand)]
         command: audit::AuditCommand,
+    },
+    /// Care for the seals of the database: rows that decide something, and that nobody without the key can forge
+    Seal {
+        #[command(subcommand)]
+        command: seal::SealCommand,
     },
     /// Check the policies, the access file and the tables of expected decisions
     Policy {
@@ -221,6 +227,7 @@ pub fn main() -> ExitCode {
         Some(Command::Simulate(args)) => simulate::run(&cli.run, &args),
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
+        Some(Command::Seal { command }) => seal::run(&cli.run, &command),
         Some(Command::Policy { command }) => policy::run(&cli.run, &command),
         Some(Command::Doctor) => doctor::run(&cli.run),
         #[cfg(feature = "model")]

@@ -12,7 +12,7 @@ use super::setup::{Setup, access_sources};
 use super::{Failed, RunArgs};
 use crate::access::Owner;
 use crate::replay::{header, play};
-use crate::store::{Store, sqlite_url};
+use crate::store::{Sealing, Store, sqlite_url};
 
 /// Plays it.
 pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
@@ -43,7 +43,8 @@ pub(super) fn run(args: &RunArgs, file: &Path) -> Result<(), Failed> {
     runtime.block_on(async {
         let folder = tempfile::tempdir().context("a temporary folder is needed").map_err(Failed::Internal)?;
         let url = sqlite_url(&folder.path().join("replay.db")).map_err(|error| Failed::Internal(error.into()))?;
-        let store = Store::open(&url).await.map_err(|error| Failed::Internal(error.into()))?;
+        let store = Store::open(&url, &Sealing::unguarded()).await;
+        let store = store.map_err(|error| Failed::Internal(error.into()))?;
         let played = play(lines, world, store.clone(), std::io::stdout()).await;
         store.close().await;
         played.with_context(|| file.display().to_string()).map_err(Failed::Usage)

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::own::Own;
 use super::policy::HOW_TO_BEGIN;
+use super::seal::open_store;
 use super::setup::{Setup, access_sources, machine_name};
 use super::{Failed, RunArgs, Talks};
 use crate::access::{Access, LiveAccess, OsUser, Owner, Sources};
@@ -20,7 +21,7 @@ use crate::clock::fresh_id;
 use crate::config::{Config, DataLock, Model, SandboxMode, lock_data_dir};
 use crate::engine::{Engine, Parts, Watch};
 use crate::replay::{Header, Recorder};
-use crate::store::{PlansLeft, Store};
+use crate::store::PlansLeft;
 use crate::telemetry;
 use crate::tools::{SpokeConfig, SpokeHealth, SpokeState, Spokes};
 use crate::wire::{ConsoleWiring, Wired, check, console as console_alone, talks_here, wire};
@@ -68,11 +69,9 @@ fn prepare(args: &RunArgs, talks: Talks) -> anyhow::Result<Prepared> {
 }
 
 async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), Failed> {
-    let url =
-        prepared.setup.config.store.database_url(prepared.lock.dir()).map_err(|error| Failed::Usage(error.into()))?;
     // Before the database is made: an address that is taken is to leave nothing behind.
     let _metrics = telemetry::metrics(&prepared.setup.config.metrics).map_err(|error| Failed::Usage(error.into()))?;
-    let store = Store::open(url.expose()).await.map_err(|error| Failed::Usage(error.into()))?;
+    let store = open_store(&prepared.setup.config.store, prepared.lock.dir()).await.map_err(Failed::Usage)?;
     let head = store.audit_head().await.map_err(|error| Failed::Internal(error.into()))?;
     let left = store.plans_left().await.map_err(|error| Failed::Internal(error.into()))?;
     let has_roles = |platform: &str| prepared.role_platforms.iter().any(|one| one == platform);

@@ -126,6 +126,8 @@ impl Sources {
     fn choose_secrets(&self, config: &mut Config) -> Result<(), ConfigError> {
         let store = &mut config.store;
         self.choose_secret("store.url", &mut store.url, &mut store.url_file)?;
+        self.choose_secret("store.seal_key", &mut store.seal_key, &mut store.seal_key_file)?;
+        self.is_out_of_sight("store.seal_key", store.seal_key.is_some().then_some("is a secret"))?;
         let holds_password = config.store.has_password().then_some("holds a password");
         self.is_out_of_sight("store.url", holds_password)?;
         let model = &mut config.model;

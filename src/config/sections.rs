@@ -20,7 +20,7 @@ use super::rates::Rates;
 use super::secret::Secret;
 use super::spokes::{BUILT_IN, Egress, Run, Spoke};
 use super::telegram::Telegram;
-use crate::store::{StoreError, sqlite_url};
+use crate::store::{SealKey, StoreError, sqlite_url};
 
 /// Everything that can be configured. Serialised it is safe to show: secrets are masked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,6 +132,7 @@ impl Config {
         let sections = [
             ("store.data", self.store.data.as_mut()),
             ("store.url_file", self.store.url_file.as_mut()),
+            ("store.seal_key_file", self.store.seal_key_file.as_mut()),
             ("intents.file", self.intents.file.as_mut()),
             ("commands.file", self.commands.file.as_mut()),
             ("places.file", self.places.file.as_mut()),
@@ -152,7 +153,14 @@ impl Config {
     pub fn secrets(&self) -> Vec<String> {
         let database = self.store.url.as_ref().map(|url| database::secrets_in(url.expose())).unwrap_or_default();
         let (discord, matrix, telegram) = (&self.discord, &self.matrix, &self.telegram);
-        let tokens = [&self.model.api_key, &discord.token, &matrix.password, &matrix.recovery_key, &telegram.token];
+        let tokens = [
+            &self.store.seal_key,
+            &self.model.api_key,
+            &discord.token,
+            &matrix.password,
+            &matrix.recovery_key,
+            &telegram.token,
+        ];
         let credentials = self.credentials.values().map(|credential| &credential.value);
         let tokens = tokens.into_iter().chain(credentials).flatten().map(|token| token.expose().to_owned());
         database.into_iter().chain(tokens).collect()
@@ -168,6 +176,11 @@ pub struct Store {
     pub url: Option<Secret>,
     /// A file that holds the URL. Unset by default; not together with `url`.
     pub url_file: Option<PathBuf>,
+    /// The key of the seals (64 hexadecimal digits). Unset: `seal.key` in the data directory, made at the first start. It is
+    /// a secret, and is refused from the file and from the command line.
+    pub seal_key: Option<Secret>,
+    /// A file that holds the key. Unset by default; not together with `seal_key`.
+    pub seal_key_file: Option<PathBuf>,
     /// The data directory. Unset: the platform's own place. `--data` is the same key.
     pub data: Option<PathBuf>,
 }
@@ -187,6 +200,10 @@ impl Store {
     }
 
     fn validate(&self) -> Result<(), Problem> {
+        if self.seal_key.as_ref().is_some_and(|key| SealKey::parse(key.expose()).is_none()) {
+            let key = if self.seal_key_file.is_some() { "store.seal_key_file" } else { "store.seal_key" };
+            return Err(Problem::new(key, "must give 64 hexadecimal digits, as `openssl rand -hex 32` prints"));
+        }
         let Some(url) = &self.url else { return Ok(()) };
         let known = ["sqlite:", "postgres://", "postgresql://"];
         if known.iter().any(|scheme| url.expose().starts_with(scheme)) {

@@ -205,6 +205,8 @@ impl Engine {
         self.store.count_interruptions(INTERRUPTIONS_MAX, now).await?;
         self.note_set_aside(self.store.set_aside_since(Wall(0)).await?);
         let unfinished = self.store.unfinished().await?;
+        self.on_broken_rows(&unfinished.broken);
+        let unfinished = unfinished.sound;
         if repeats > 0 || !unfinished.is_empty() {
             tracing::info!(messages = repeats, requests = unfinished.len(), "taking up what was left unfinished");
         }

@@ -31,7 +31,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
-use crate::store::{PlansLeft, Store};
+use crate::store::{BrokenRow, PlansLeft, Store, StoreError};
+use crate::telemetry;
 
 pub use player::Player;
 pub use world::{SpokesView, VaultView, World};
@@ -169,8 +170,9 @@ impl Engine {
     /// Runs until the input of every platform is over, none of them can go on, or `stop` is cancelled; then stops
     /// gracefully. First takes up what an earlier process left.
     pub async fn run(self: &Arc<Self>, stop: CancellationToken) -> anyhow::Result<Ran> {
-        let ledger = self.store.ledger().await.context("failed to read who was given what in chat")?;
-        self.world.keep(ledger, self.clock.now());
+        let read = self.store.ledger().await.context("failed to read who was given what in chat")?;
+        self.on_broken_rows(&read.broken);
+        self.world.keep(read.ledger, self.clock.now());
         self.recover().await.context("failed to take up what was left unfinished")?;
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let cards = tokio::spawn(Arc::clone(self).keep_cards());
@@ -246,7 +248,31 @@ impl Engine {
         let read = self.store.ledger().await;
         *is_read = read.is_ok();
         let read = read.inspect_err(|error| tracing::error!(%error, "the ledger cannot be read; nothing in it counts"));
-        self.world.keep(read.unwrap_or_default(), now);
+        let read = read.unwrap_or_default();
+        self.on_broken_rows(&read.broken);
+        self.world.keep(read.ledger, now);
+    }
+
+    /// Tells the operator of rows that are not what the bot wrote, and counts them. Nothing is decided by them.
+    fn on_broken_rows(&self, rows: &[BrokenRow]) {
+        for BrokenRow { table, id, problem } in rows {
+            tracing::error!(table, id, problem, "a stored row is not what the bot wrote; nothing is decided by it");
+            telemetry::count("rows_broken_total", &[("table", (*table).to_owned())]);
+            (self.tell)(&format!(
+                "{problem}. Nothing is decided by it: somebody else may have changed the database, and `countersign audit verify` names every such row"
+            ));
+        }
+    }
+
+    /// Takes a row that is not what the bot wrote for one that is not there.
+    fn sound<T>(&self, read: Result<Option<T>, StoreError>) -> Result<Option<T>, StoreError> {
+        match read {
+            Err(error) if error.broken_row().is_some() => {
+                self.on_broken_rows(error.broken_row().as_slice());
+                Ok(None)
+            }
+            other => other,
+        }
     }
 
     /// Tries again where the ledger could not be read.

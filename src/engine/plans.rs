@@ -17,7 +17,6 @@ use super::spending::Why;
 use super::worker::{Attempt, Job, Worker};
 use crate::clock::{fresh_id, wall_now};
 use crate::store::StoreError;
-use crate::telemetry;
 
 /// The longest sleep before the clock on the wall is looked at again: it may be set while we sleep.
 const NAP_MAX: Duration = Duration::from_secs(30);
@@ -33,10 +32,7 @@ impl Worker {
                 return false;
             }
         };
-        for (plan, problem) in open.broken {
-            tracing::error!(plan, problem, "a stored plan is not what was frozen; it is left alone");
-            telemetry::count("plans_broken_total", &[]);
-        }
+        self.engine.on_broken_rows(&open.broken);
         self.loaded = true;
         self.unread.shrink();
         self.look_what_was_used(Why::Begins, self.engine.clock.now()).await;
@@ -64,9 +60,7 @@ impl Worker {
             // The row is there and is no plan: to the thread it is none.
             Err(error) => {
                 tracing::error!(%error, %plan, "a plan cannot be read");
-                if matches!(error, StoreError::Inconsistent { .. }) {
-                    telemetry::count("plans_broken_total", &[]);
-                }
+                self.engine.on_broken_rows(error.broken_row().as_slice());
             }
         }
         true

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::worker::{Handle, KEPT_IDLE, Worker};
 use super::{Engine, Parts, Ran, World};
 use crate::access::{Rates, Who, WhoIs};
-use crate::store::{Store, sqlite_url};
+use crate::store::{Sealing, Store, sqlite_url};
 
 mod fairness;
 mod ledger;
@@ -191,7 +191,7 @@ impl Bench {
         let process = process.expect("a runtime");
         let tools = Arc::new(Lab { go: Arc::clone(&go), hangs: Arc::clone(&hangs) });
         let running = process.spawn(async move {
-            let store = Store::open(&url).await.expect("a database");
+            let store = Store::open(&url, &Sealing::unguarded()).await.expect("a database");
             let parts = Parts {
                 store,
                 world,
@@ -241,7 +241,8 @@ impl Bench {
         within(self.running).await.expect("it does not panic").expect("it ends well");
         self.process.take().expect("it ran").shutdown_background();
         let url = sqlite_url(&self.directory.path().join("engine.db")).expect("a plain path");
-        let counts = Store::open(&url).await.expect("a database").counts().await.expect("it counts");
+        let counts =
+            Store::open(&url, &Sealing::unguarded()).await.expect("a database").counts().await.expect("it counts");
         let counts = [("open", counts.open), ("done", counts.done), ("sent", counts.sent), ("failed", counts.failed)];
         (counts.into_iter().collect(), self.directory)
     }
@@ -378,7 +379,7 @@ async fn an_answer_that_was_stored_and_not_sent_is_ended_by_the_next_process() {
 async fn a_thread_that_has_not_read_its_plans_does_not_leave() {
     let directory = tempfile::tempdir().expect("a folder for the test");
     let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
-    let store = Store::open(&url).await.expect("a database");
+    let store = Store::open(&url, &Sealing::unguarded()).await.expect("a database");
     let engine = at_rest(store);
     let key = thread_key("main");
     let (handle, jobs) = Handle::new(2);
@@ -394,7 +395,7 @@ async fn a_thread_that_has_not_read_its_plans_does_not_leave() {
 async fn where_there_are_many_threads_an_idle_one_leaves() {
     let directory = tempfile::tempdir().expect("a folder for the test");
     let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
-    let engine = at_rest(Store::open(&url).await.expect("a database"));
+    let engine = at_rest(Store::open(&url, &Sealing::unguarded()).await.expect("a database"));
     let begin = |name: &str, idle: Duration| {
         let (handle, jobs) = Handle::new(2);
         engine.lock_threads().insert(thread_key(name), handle);
@@ -430,7 +431,8 @@ async fn a_plan_whose_card_is_never_delivered_is_taken_back_as_unreachable() {
     let (counts, directory) = bench.end().await;
     assert_eq!((counts["failed"], counts["open"]), (1, 0));
     let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
-    let left = Store::open(&url).await.expect("a database").plans_left().await.expect("it counts");
+    let left =
+        Store::open(&url, &Sealing::unguarded()).await.expect("a database").plans_left().await.expect("it counts");
     assert_eq!((left.to_decide, left.not_known), (0, 0));
 }
 

@@ -29,19 +29,19 @@ impl Engine {
     /// waited for.
     async fn reacted(&self, touch: &Touch, event: &EventId) -> Result<Option<Option<TouchedPost>>, StoreError> {
         let near = &touch.thread;
-        let known = self.store.touched_message(near, event).await?;
+        let known = self.sound(self.store.touched_message(near, event).await)?;
         if known.is_some() || !self.may(&asker(touch), &Right::Talk) {
             return Ok(Some(known));
         }
         let is_settled = self.outbox.landed_near(near, self.clock.mono()).await;
-        let known = self.store.touched_message(near, event).await?;
+        let known = self.sound(self.store.touched_message(near, event).await)?;
         Ok((is_settled || known.is_some()).then_some(known))
     }
 
     async fn pressed(&self, near: &ThreadKey, button: &str) -> Result<(Payload, ThreadKey), StoreError> {
         let stray = (Payload::Stray, near.clone());
         let Some((post, place)) = parse(button) else { return Ok(stray) };
-        let Some(post) = self.store.touched_post(near, post).await? else { return Ok(stray) };
+        let Some(post) = self.sound(self.store.touched_post(near, post).await)? else { return Ok(stray) };
         let pressed = message(&post).and_then(|message| meaning(&message, place));
         Ok(pressed.map_or(stray, |payload| (payload, post.thread)))
     }

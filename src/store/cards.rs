@@ -6,7 +6,18 @@ use sqlx::AnyConnection;
 
 use super::line::Rank;
 use super::row::Stored;
+use super::seal::{SealedRows, Seals};
 use super::{Store, StoreError};
+
+/// What cards show. Their id is the plan's.
+pub(super) const SEALED: SealedRows = SealedRows {
+    kind: "card",
+    table: "cards",
+    column: "seal",
+    parts: |row| Ok(vec![row.id().to_owned(), row.text("body")?]),
+    select: "SELECT plan AS id, body, seal FROM cards",
+    set: "UPDATE cards SET seal = $1 WHERE plan = $2",
+};
 
 /// A card that changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +49,14 @@ impl Store {
         rows.iter().map(plan).collect()
     }
 
-    /// The latest face of a plan's card, unless it was shown. Reads.
+    /// The latest face of a plan's card, unless it was shown. An error names a row that is not what was written. Reads.
     pub async fn face_to_show(&self, plan: &PlanId) -> Result<Option<Face>, StoreError> {
-        let sql = "SELECT plan AS id, body, version FROM cards WHERE plan = $1 AND shown < version";
+        let sql = "SELECT plan AS id, body, version, seal FROM cards WHERE plan = $1 AND shown < version";
         let found = sqlx::query(sql).bind(plan.as_str()).fetch_optional(&self.read).await;
         let found = found.map_err(StoreError::while_doing("reading a card"))?;
         let face = |row| {
             let row = Stored::new("cards", row);
+            self.seals.check(&SEALED, &row)?;
             Ok(Face { body: row.text("body")?, version: row.natural("version")? })
         };
         found.as_ref().map(face).transpose()
@@ -60,12 +72,13 @@ impl Store {
 }
 
 /// Stores the new faces of a step. The same face again changes nothing.
-pub(super) async fn write(tx: &mut AnyConnection, redraws: &[Redraw]) -> Result<(), StoreError> {
+pub(super) async fn write(tx: &mut AnyConnection, seals: &Seals, redraws: &[Redraw]) -> Result<(), StoreError> {
     for redraw in redraws {
-        let sql = "INSERT INTO cards (plan, body, version, shown) VALUES ($1, $2, 1, 0) \
-                   ON CONFLICT (plan) DO UPDATE SET body = excluded.body, version = cards.version + 1 \
-                   WHERE cards.body <> excluded.body";
-        let written = sqlx::query(sql).bind(redraw.plan.as_str()).bind(&redraw.body).execute(&mut *tx).await;
+        let sql = "INSERT INTO cards (plan, body, version, shown, seal) VALUES ($1, $2, 1, 0, $3) \
+                   ON CONFLICT (plan) DO UPDATE SET body = excluded.body, version = cards.version + 1, \
+                   seal = excluded.seal WHERE cards.body <> excluded.body";
+        let seal = seals.over(&SEALED, &[redraw.plan.to_string(), redraw.body.clone()]);
+        let written = sqlx::query(sql).bind(redraw.plan.as_str()).bind(&redraw.body).bind(seal).execute(&mut *tx).await;
         written.map_err(StoreError::while_doing("storing what a card shows"))?;
     }
     Ok(())

@@ -137,8 +137,8 @@ impl Database {
     /// writer, and its transaction holds the write lock already.
     pub(super) const fn lock_audit_head(&self) -> &'static str {
         match self {
-            Self::Sqlite { .. } => "SELECT 'head' AS id, seq, hash FROM audit_head WHERE one = 1",
-            Self::Postgres { .. } => "SELECT 'head' AS id, seq, hash FROM audit_head WHERE one = 1 FOR UPDATE",
+            Self::Sqlite { .. } => "SELECT 'head' AS id, seq, hash, seal FROM audit_head WHERE one = 1",
+            Self::Postgres { .. } => "SELECT 'head' AS id, seq, hash, seal FROM audit_head WHERE one = 1 FOR UPDATE",
         }
     }
 
@@ -215,7 +215,7 @@ impl Database {
         }
     }
 
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         match self {
             Self::Sqlite { file, .. } => format!("the database {}", file.display()),
             Self::Postgres { place, .. } => place.clone(),

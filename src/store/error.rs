@@ -5,6 +5,8 @@ use countersign_core::approval::PlanId;
 use countersign_core::signal::SignalId;
 use thiserror::Error;
 
+use super::BrokenRow;
+
 /// Why the store did not do what it was asked. After an error nothing of the attempt is stored, with one exception: an
 /// error of the connection while committing leaves it open, and then the same call again is safe.
 #[derive(Debug, Error)]
@@ -24,6 +26,22 @@ pub enum StoreError {
         problem: String,
         /// What to do.
         fix: String,
+    },
+    /// The rows are sealed with another key.
+    #[error(
+        "{place} is sealed with another key; give the one that belongs to it (`seal.key` of its data directory, or `store.seal_key`)"
+    )]
+    OtherKey {
+        /// The database.
+        place: String,
+    },
+    /// There are rows, none is sealed, and the key is not new.
+    #[error(
+        "{place} has rows that are not sealed; restore a backup, or accept them as they are with `countersign seal adopt`"
+    )]
+    Unsealed {
+        /// The database.
+        place: String,
     },
     /// A stored value is not what this program writes.
     #[error(
@@ -69,6 +87,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns the row that is not what this program wrote, if that is the error.
+    pub fn broken_row(&self) -> Option<BrokenRow> {
+        match self {
+            Self::Inconsistent { table, row, .. } => {
+                Some(BrokenRow { table, id: row.clone(), problem: self.to_string() })
+            }
+            _ => None,
+        }
+    }
+
     /// Wraps the engine's error with what was being done.
     pub(super) fn while_doing(doing: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
         move |source| Self::Database { doing, source }

@@ -2,13 +2,36 @@
 //! is where duplicates end (CARD-08). What a signal means is decided elsewhere.
 
 use countersign_core::signal::{EventId, Platform, Signal, SignalId, ThreadKey, Wall};
-use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::dialect::Durability;
 use super::line::Rank;
 use super::row::Stored;
-use super::{Store, StoreError, threads};
+use super::seal::{SealedRows, Seals};
+use super::{BrokenRow, Store, StoreError, threads};
+
+/// The signals whose request has not ended.
+pub(super) const SEALED: SealedRows = SealedRows {
+    kind: "signal",
+    table: "inbox",
+    column: "seal",
+    parts,
+    select: "SELECT id, event, body, received_at, seal FROM inbox WHERE state <> 'done'",
+    set: "UPDATE inbox SET seal = $1 WHERE id = $2",
+};
+
+fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
+    Ok(vec![row.id().to_owned(), row.text("event")?, row.text("body")?, row.number("received_at")?.to_string()])
+}
+
+/// The signals whose request has not ended, and what is broken among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnfinishedSignals {
+    /// The sound ones, oldest first.
+    pub sound: Vec<Unfinished>,
+    /// Rows that are not what was accepted. They are not worked on.
+    pub broken: Vec<BrokenRow>,
+}
 
 /// A signal whose request has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,10 +85,10 @@ impl Store {
     async fn insert(&self, signal: &Signal, state: &'static str) -> Result<bool, StoreError> {
         let mut tx = self.of(&signal.thread).begin_ranked(Rank::Intake, Durability::Normal).await?;
         // Most threads are known.
-        let mut is_new = insert(&mut tx, signal, state).await?;
+        let mut is_new = insert(&mut tx, &self.seals, signal, state).await?;
         if !is_new {
             threads::add(&mut tx, signal.id.as_str(), &signal.thread).await?;
-            is_new = insert(&mut tx, signal, state).await?;
+            is_new = insert(&mut tx, &self.seals, signal, state).await?;
         }
         if !is_new {
             tx.rollback().await.map_err(StoreError::while_doing("dropping a duplicate signal"))?;
@@ -133,12 +156,20 @@ impl Store {
         Ok(found.into_iter().map(Wall).collect())
     }
 
-    /// Every signal whose request has not ended, oldest first. Reads.
-    pub async fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
-        let sql = "SELECT id, body, attempts, interruptions, set_aside_at FROM inbox \
+    /// Every signal whose request has not ended. Reads.
+    pub async fn unfinished(&self) -> Result<UnfinishedSignals, StoreError> {
+        let sql = "SELECT id, event, body, received_at, seal, attempts, interruptions, set_aside_at FROM inbox \
                    WHERE state <> 'done' ORDER BY received_at, id";
         let rows = sqlx::query(sql).fetch_all(&self.read).await;
-        rows.map_err(StoreError::while_doing("reading the inbox"))?.iter().map(unfinished).collect()
+        let mut signals = UnfinishedSignals::default();
+        for row in &rows.map_err(StoreError::while_doing("reading the inbox"))? {
+            let row = Stored::new("inbox", row);
+            match unfinished(&row).and_then(|sound| self.seals.check(&SEALED, &row).map(|()| sound)) {
+                Ok(sound) => signals.sound.push(sound),
+                Err(problem) => signals.broken.push(BrokenRow::of(&row, &problem)),
+            }
+        }
+        Ok(signals)
     }
 
     /// The thread of an accepted message, by the platform's id of its event, as long as something can still be taken back there:
@@ -178,11 +209,14 @@ impl Store {
     }
 }
 
-/// The id of a signal's thread.
-pub(super) async fn thread_of(tx: &mut AnyConnection, signal: &SignalId) -> Result<String, StoreError> {
-    let found = sqlx::query("SELECT id, thread FROM inbox WHERE id = $1").bind(signal.as_str());
+/// The id of a signal's thread, and its event.
+pub(super) async fn thread_of(tx: &mut AnyConnection, signal: &SignalId) -> Result<(String, String), StoreError> {
+    let found = sqlx::query("SELECT id, thread, event FROM inbox WHERE id = $1").bind(signal.as_str());
     match found.fetch_optional(tx).await.map_err(StoreError::while_doing("finding a signal's thread"))? {
-        Some(row) => Stored::new("inbox", &row).text("thread"),
+        Some(row) => {
+            let row = Stored::new("inbox", &row);
+            Ok((row.text("thread")?, row.text("event")?))
+        }
         None => Err(StoreError::UnknownSignal(signal.clone())),
     }
 }
@@ -195,7 +229,8 @@ pub(super) async fn end(
     (ending, at): (Ending, Wall),
     kept: Option<&str>,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, body = COALESCE($4, body) \
+    // Without its seal it is not taken up again, whatever state is written there later.
+    let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, body = COALESCE($4, body), seal = '' \
                WHERE id = $1 AND state <> 'done'";
     let ended =
         sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).bind(kept).execute(&mut *tx).await;
@@ -216,20 +251,26 @@ pub(super) async fn count(connection: &mut AnyConnection) -> Result<(u64, u64), 
     Ok((all - done, done))
 }
 
-async fn insert(tx: &mut AnyConnection, signal: &Signal, state: &'static str) -> Result<bool, StoreError> {
-    let sql = "INSERT INTO inbox (id, event, body, received_at, thread, platform, account, state, attempts) \
-               SELECT $1, $2, $3, $4, id, platform, account, $10, 0 FROM threads \
+async fn insert(
+    tx: &mut AnyConnection,
+    seals: &Seals,
+    signal: &Signal,
+    state: &'static str,
+) -> Result<bool, StoreError> {
+    let sql = "INSERT INTO inbox (id, event, body, received_at, thread, platform, account, state, attempts, seal) \
+               SELECT $1, $2, $3, $4, id, platform, account, $10, 0, $11 FROM threads \
                WHERE platform = $5 AND account = $6 AND space = $7 AND conversation = $8 AND root = $9 \
                ON CONFLICT (platform, account, event) DO NOTHING";
     let body = serde_json::to_string(signal).expect("invariant: a signal has text keys only, so that it is JSON");
+    let parts = [signal.id.to_string(), signal.event.to_string(), body.clone(), signal.received_at.0.to_string()];
     let query =
         sqlx::query(sql).bind(signal.id.as_str()).bind(signal.event.as_str()).bind(body).bind(signal.received_at.0);
-    let inserted = threads::bind_key(query, &signal.thread).bind(state).execute(tx).await;
+    let query = threads::bind_key(query, &signal.thread).bind(state).bind(seals.over(&SEALED, &parts));
+    let inserted = query.execute(tx).await;
     Ok(inserted.map_err(StoreError::while_doing("storing a signal"))?.rows_affected() == 1)
 }
 
-fn unfinished(row: &AnyRow) -> Result<Unfinished, StoreError> {
-    let row = Stored::new("inbox", row);
+fn unfinished(row: &Stored<'_>) -> Result<Unfinished, StoreError> {
     let signal: Signal = row.json("body")?;
     if signal.id.as_str() != row.id() {
         return Err(row.wrong("body", format!("it is the body of signal {}", signal.id)));

@@ -6,7 +6,31 @@ use countersign_core::ledger::{Change, Key, Ledger, Record};
 use sqlx::AnyConnection;
 
 use super::row::Stored;
-use super::{Store, StoreError};
+use super::seal::{SealedRows, Seals};
+use super::{BrokenRow, Store, StoreError};
+
+/// All rows, also those that were taken away.
+pub(super) const SEALED: SealedRows = SealedRows {
+    kind: "record",
+    table: "ledger",
+    column: "seal",
+    parts,
+    select: "SELECT id, version, body, last_change, seal FROM ledger",
+    set: "UPDATE ledger SET seal = $1 WHERE id = $2",
+};
+
+fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
+    Ok(vec![row.id().to_owned(), row.number("version")?.to_string(), row.text("body")?, row.text("last_change")?])
+}
+
+/// What stands in the ledger, and what is broken in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadLedger {
+    /// The sound rows.
+    pub ledger: Ledger,
+    /// One for each row that is not what was written.
+    pub broken: Vec<BrokenRow>,
+}
 
 /// A change of a step to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,26 +42,41 @@ pub struct LedgerChange {
 }
 
 impl Store {
-    /// Everything that stands in the ledger. An error names a row that is not what was written. Reads.
-    pub async fn ledger(&self) -> Result<Ledger, StoreError> {
-        let rows = sqlx::query("SELECT id, version, body FROM ledger WHERE body <> ''").fetch_all(&self.read).await;
+    /// Everything that stands in the ledger. Reads.
+    pub async fn ledger(&self) -> Result<ReadLedger, StoreError> {
+        let rows = sqlx::query(SEALED.select).fetch_all(&self.read).await;
         let rows = rows.map_err(StoreError::while_doing("reading the ledger"))?;
-        let read: Result<Vec<_>, StoreError> = rows.iter().map(|row| record(&Stored::new("ledger", row))).collect();
-        Ok(Ledger::new(read?))
+        let (mut sound, mut broken) = (Vec::new(), Vec::new());
+        for row in &rows {
+            let row = Stored::new("ledger", row);
+            match record(&row).and_then(|record| self.seals.check(&SEALED, &row).map(|()| record)) {
+                Ok(record) => sound.extend(record),
+                Err(problem) => broken.push(BrokenRow::of(&row, &problem)),
+            }
+        }
+        Ok(ReadLedger { ledger: Ledger::new(sound), broken })
     }
 }
 
-fn record(row: &Stored<'_>) -> Result<(Key, u64, Record), StoreError> {
-    Ok((row.json("id")?, row.natural("version")?, row.json("body")?))
+/// Reads a row; none that was taken away.
+fn record(row: &Stored<'_>) -> Result<Option<(Key, u64, Record)>, StoreError> {
+    if row.text("body")?.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((row.json("id")?, row.natural("version")?, row.json("body")?)))
 }
 
 /// Makes the changes of a step, in order. `None`: somebody else was faster, and the caller must roll back. Otherwise how
 /// many rows that changed: none where the same step had been committed before.
-pub(super) async fn apply(tx: &mut AnyConnection, changes: &[LedgerChange]) -> Result<Option<u64>, StoreError> {
+pub(super) async fn apply(
+    tx: &mut AnyConnection,
+    seals: &Seals,
+    changes: &[LedgerChange],
+) -> Result<Option<u64>, StoreError> {
     let mut rows = 0;
     for LedgerChange { id, change } in changes {
         let key = text(serde_json::to_value(&change.key));
-        match set(tx, id, &key, change).await? {
+        match set(tx, seals, id, &key, change).await? {
             0 if was_made(tx, id, &key).await? => {}
             0 => return Ok(None),
             more => rows += more,
@@ -46,28 +85,36 @@ pub(super) async fn apply(tx: &mut AnyConnection, changes: &[LedgerChange]) -> R
     Ok(Some(rows))
 }
 
-async fn set(tx: &mut AnyConnection, id: &str, key: &str, change: &Change) -> Result<u64, StoreError> {
+async fn set(tx: &mut AnyConnection, seals: &Seals, id: &str, key: &str, change: &Change) -> Result<u64, StoreError> {
+    let doing = "changing the ledger";
     let body = change.to.as_ref().map(|record| text(serde_json::to_value(record))).unwrap_or_default();
     let query = match change.from {
         Some(version) => sqlx::query(
             "UPDATE ledger SET version = version + 1, body = $2, last_change = $3 \
-             WHERE id = $1 AND body <> '' AND version = $4",
+             WHERE id = $1 AND body <> '' AND version = $4 RETURNING id, version",
         )
         .bind(key)
-        .bind(body)
+        .bind(&body)
         .bind(id)
         .bind(i64::try_from(version).unwrap_or(i64::MAX)),
         None => sqlx::query(
             "INSERT INTO ledger (id, version, body, last_change) VALUES ($1, 0, $2, $3) \
              ON CONFLICT (id) DO UPDATE SET version = ledger.version + 1, body = excluded.body, \
-             last_change = excluded.last_change WHERE ledger.body = ''",
+             last_change = excluded.last_change WHERE ledger.body = '' RETURNING id, version",
         )
         .bind(key)
-        .bind(body)
+        .bind(&body)
         .bind(id),
     };
-    let changed = query.execute(tx).await.map_err(StoreError::while_doing("changing the ledger"))?;
-    Ok(changed.rows_affected())
+    // Fetched to the end: SQLite makes such a change only when the statement has been run to its end.
+    let changed = query.fetch_all(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
+    let Some(row) = changed.first() else { return Ok(0) };
+    // Which version a row gets that had been taken away is known only now.
+    let version = Stored::new("ledger", row).number("version")?;
+    let seal = seals.over(&SEALED, &[key.to_owned(), version.to_string(), body, id.to_owned()]);
+    let sealed = sqlx::query(SEALED.set).bind(seal).bind(key).execute(tx).await;
+    sealed.map_err(StoreError::while_doing(doing))?;
+    Ok(1)
 }
 
 async fn was_made(tx: &mut AnyConnection, id: &str, key: &str) -> Result<bool, StoreError> {

@@ -9,7 +9,19 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection};
 
 use super::row::Stored;
-use super::{Store, StoreError, threads};
+use super::seal::Seals;
+use super::{Store, StoreError, outbox, threads};
+
+/// Every column of a message that is sealed, with its thread.
+macro_rules! select_posts {
+    ($rest:expr) => {
+        concat!(
+            "SELECT o.id, o.signal, o.lane, o.place, o.body, o.plan, o.seal, o.platform_ids, o.sent_seal, i.event, \
+             t.platform, t.account, t.space, t.conversation, t.root ",
+            $rest
+        )
+    };
+}
 
 /// A message of the outbox that somebody touched. Whether it ever left is not asked: who can touch it has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,20 +63,31 @@ impl Store {
 
     /// The message with this id, only where it is in the same conversation as `near`. Reads.
     pub async fn touched_post(&self, near: &ThreadKey, post: &str) -> Result<Option<TouchedPost>, StoreError> {
-        let sql = "SELECT o.id, o.body, t.platform, t.account, t.space, t.conversation, t.root FROM outbox AS o \
-                   JOIN threads AS t ON t.id = o.thread \
-                   WHERE t.platform = $1 AND t.account = $2 AND o.id = $3 AND t.conversation = $4";
-        self.one_near(sqlx::query(sql), near, post).await?.as_ref().map(touched).transpose()
+        let sql = select_posts!(
+            "FROM outbox AS o JOIN threads AS t ON t.id = o.thread JOIN inbox AS i ON i.id = o.signal \
+             WHERE t.platform = $1 AND t.account = $2 AND o.id = $3 AND t.conversation = $4"
+        );
+        let row = self.one_near(sqlx::query(sql), near, post).await?;
+        row.as_ref().map(|row| touched(&Stored::new("outbox", row), &self.seals)).transpose()
     }
 
     /// The message of which this event is the last part, only where it is in the same conversation as `near`: who reacts to
     /// an earlier part may not have seen all of it. Reads.
     pub async fn touched_message(&self, near: &ThreadKey, event: &EventId) -> Result<Option<TouchedPost>, StoreError> {
-        let sql = "SELECT o.id, o.body, t.platform, t.account, t.space, t.conversation, t.root FROM messages AS m \
-                   JOIN outbox AS o ON o.id = m.post JOIN threads AS t ON t.id = o.thread \
-                   WHERE m.platform = $1 AND m.account = $2 AND m.event = $3 AND t.conversation = $4 \
-                   AND NOT EXISTS (SELECT 1 FROM messages AS l WHERE l.post = m.post AND l.part > m.part)";
-        self.one_near(sqlx::query(sql), near, event.as_str()).await?.as_ref().map(touched).transpose()
+        let sql = select_posts!(
+            "FROM messages AS m JOIN outbox AS o ON o.id = m.post JOIN threads AS t ON t.id = o.thread \
+             JOIN inbox AS i ON i.id = o.signal \
+             WHERE m.platform = $1 AND m.account = $2 AND m.event = $3 AND t.conversation = $4"
+        );
+        let Some(row) = self.one_near(sqlx::query(sql), near, event.as_str()).await? else { return Ok(None) };
+        let row = Stored::new("outbox", &row);
+        // The table of parts only finds the message; what counts is sealed with it.
+        self.seals.check(&outbox::SENT, &row)?;
+        let parts: Vec<String> = row.json("platform_ids")?;
+        if parts.last().is_none_or(|last| last != event.as_str()) {
+            return Ok(None);
+        }
+        touched(&row, &self.seals).map(Some)
     }
 
     /// Every message that holds the card of a plan, oldest first. Reads.
@@ -110,7 +133,7 @@ pub(super) async fn write(tx: &mut AnyConnection, post: &str, parts: &[String]) 
     Ok(())
 }
 
-fn touched(row: &AnyRow) -> Result<TouchedPost, StoreError> {
-    let row = Stored::new("outbox", row);
-    Ok(TouchedPost { thread: threads::key(&row)?, body: row.text("body")? })
+fn touched(row: &Stored<'_>, seals: &Seals) -> Result<TouchedPost, StoreError> {
+    seals.check(&outbox::SEALED, row)?;
+    Ok(TouchedPost { thread: threads::key(row)?, body: row.text("body")? })
 }

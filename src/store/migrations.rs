@@ -25,6 +25,7 @@ pub const ALL: &[Migration] = &[
     Migration { version: 6, name: "votes", sql: include_str!("../../migrations/0006_votes.sql") },
     Migration { version: 7, name: "delivered", sql: include_str!("../../migrations/0007_delivered.sql") },
     Migration { version: 8, name: "set_aside", sql: include_str!("../../migrations/0008_set_aside.sql") },
+    Migration { version: 9, name: "seals", sql: include_str!("../../migrations/0009_seals.sql") },
 ];
 
 /// A migrator for these migrations: it runs those that were not yet applied and refuses a database that has others.

@@ -19,6 +19,7 @@ pub mod migrations;
 mod outbox;
 mod plans;
 mod row;
+mod seal;
 mod threads;
 mod transaction;
 mod votes;
@@ -38,13 +39,16 @@ pub use cards::{Face, Redraw};
 pub use dialect::sqlite_url;
 use dialect::{Database, Durability, Pools};
 pub use error::StoreError;
-pub use inbox::{Ending, Unfinished};
-pub use ledger::LedgerChange;
+pub use inbox::{Ending, Unfinished, UnfinishedSignals};
+pub use ledger::{LedgerChange, ReadLedger};
 use line::{Line, Rank};
 pub use messages::{CardPost, TouchedPost};
-pub use outbox::{NewPost, Settled, StoredPost};
+pub use outbox::{NewPost, OpenPosts, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
+pub use row::BrokenRow;
+pub use seal::SealKey;
+use seal::Seals;
 use transaction::Open;
 pub use usage::NewUse;
 
@@ -60,6 +64,23 @@ pub struct Store {
     folded: Arc<AtomicU64>,
     /// Whose changes these are, so that every thread has its turn.
     whose: Option<Arc<ThreadKey>>,
+    seals: Seals,
+}
+
+/// The key of a database's seals, and what it may do.
+#[derive(Clone, Debug)]
+pub struct Sealing {
+    /// The key.
+    pub key: SealKey,
+    /// True if a database without seals is sealed as it is: there was no key before, or an administrator says so.
+    pub may_adopt: bool,
+}
+
+impl Sealing {
+    /// A key that everybody knows: for a database that nobody else can write to, such as a test's or a replay's.
+    pub fn unguarded() -> Self {
+        Self { key: SealKey::new([0; 32]), may_adopt: true }
+    }
 }
 
 /// One step of one request: everything it changed, committed together or not at all.
@@ -113,27 +134,29 @@ pub struct Counts {
 impl Store {
     /// Opens the database at `sqlite://FILE` (created where it is missing, mode 0600) or `postgres://...`, and applies
     /// missing migrations. Does file and database I/O; blocks for the moment in which it creates a file. An error is
-    /// one sentence that names the database and the fix.
-    pub async fn open(url: &str) -> Result<Self, StoreError> {
+    /// one sentence that names the database and the fix; a database that is sealed with another key is one.
+    pub async fn open(url: &str, sealing: &Sealing) -> Result<Self, StoreError> {
         let database = Database::parse(url)?;
         database.prepare().await?;
-        let store = Self::over(database.pools(), database);
+        let store = Self::over(database.pools(), database, Seals(Some(sealing.key.clone())));
+        store.prepare_seals(sealing.may_adopt).await?;
         store.adopt_old_audit().await?;
         Ok(store)
     }
 
     /// Opens a database to read it, also while a bot runs on it: creates, migrates and changes nothing, and every
-    /// writing call fails. Does file and database I/O. An error is one sentence that names the database and the fix.
-    pub async fn open_for_reading(url: &str) -> Result<Self, StoreError> {
+    /// writing call fails. Without a key no seal is checked. Does file and database I/O. An error is one sentence that names
+    /// the database and the fix.
+    pub async fn open_for_reading(url: &str, key: Option<SealKey>) -> Result<Self, StoreError> {
         let database = Database::parse(url)?;
         database.prepare_reading().await?;
-        Ok(Self::over(database.reading_pools(), database))
+        Ok(Self::over(database.reading_pools(), database, Seals(key)))
     }
 
-    fn over(pools: Pools, database: Database) -> Self {
+    fn over(pools: Pools, database: Database, seals: Seals) -> Self {
         let line = Line::new(pools.writers);
         let (write, read, fold) = (pools.write, pools.read, pools.fold);
-        Self { write, read, database: Arc::new(database), line, fold, folded: Arc::default(), whose: None }
+        Self { write, read, database: Arc::new(database), line, fold, folded: Arc::default(), whose: None, seals }
     }
 
     /// The same store, in which what is written counts as this thread's: where several wait to write, the thread that
@@ -152,9 +175,9 @@ impl Store {
         let durability =
             if step.plans.is_empty() && step.ledger.is_empty() { Durability::Normal } else { Durability::Full };
         let mut tx = self.begin_write(durability).await?;
-        match plans::apply(&mut tx, &step.plans).await? {
+        match plans::apply(&mut tx, &self.seals, &step.plans).await? {
             Applied::Made(changed) => {
-                let Some(kept) = ledger::apply(&mut tx, &step.ledger).await? else {
+                let Some(kept) = ledger::apply(&mut tx, &self.seals, &step.ledger).await? else {
                     tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
                     return Ok(Committed::Overtaken);
                 };
@@ -203,15 +226,15 @@ impl Store {
 
     /// Writes everything of a step but its plans and its rows of the ledger, of which `changed` rows were new.
     async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
-        let thread = inbox::thread_of(tx, &step.signal).await?;
-        let posts = outbox::write(tx, &step.signal, &step.posts, step.at).await?;
-        cards::write(tx, &step.redraws).await?;
+        let (thread, event) = inbox::thread_of(tx, &step.signal).await?;
+        let posts = outbox::write(tx, &self.seals, (&step.signal, &event), &step.posts, step.at).await?;
+        cards::write(tx, &self.seals, &step.redraws).await?;
         let uses = usage::write(tx, &thread, &step.uses, step.at).await?;
         let mut ended_before = false;
         if let Some(ending) = step.ending {
             ended_before = !inbox::end(tx, &step.signal, (ending, step.at), step.kept.as_deref()).await?;
         }
-        let appended = audit::append(tx, &self.database, (&step.signal, &thread), &step.audit).await?;
+        let appended = audit::append(tx, (&self.database, &self.seals), (&step.signal, &thread), &step.audit).await?;
         // The same ending at the same time is the same step again only where nothing else of it is new.
         if ended_before && changed + posts + uses + appended > 0 {
             return Err(StoreError::Ended(step.signal.clone()));

@@ -4,13 +4,55 @@
 use countersign_core::approval::PlanId;
 use countersign_core::port::Lane;
 use countersign_core::signal::{EventId, SignalId, ThreadKey, Wall};
-use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::dialect::Durability;
 use super::line::Rank;
 use super::row::Stored;
-use super::{Store, StoreError, messages, threads};
+use super::seal::{SealedRows, Seals};
+use super::{BrokenRow, Store, StoreError, messages, threads};
+
+/// What messages say, where to, what they answer, and of which plan.
+pub(super) const SEALED: SealedRows = SealedRows {
+    kind: "message",
+    table: "outbox",
+    column: "seal",
+    parts,
+    select: "SELECT o.id, o.signal, o.lane, o.place, o.body, o.plan, o.seal, \
+             i.event, t.platform, t.account, t.space, t.conversation, t.root \
+             FROM outbox AS o JOIN threads AS t ON t.id = o.thread JOIN inbox AS i ON i.id = o.signal",
+    set: "UPDATE outbox SET seal = $1 WHERE id = $2",
+};
+
+/// By which ids the platform knows the messages that are out.
+pub(super) const SENT: SealedRows = SealedRows {
+    kind: "sent",
+    table: "outbox",
+    column: "sent_seal",
+    parts: |row| Ok(vec![row.id().to_owned(), row.text("platform_ids")?]),
+    select: "SELECT id, platform_ids, sent_seal FROM outbox WHERE state = 'sent'",
+    set: "UPDATE outbox SET sent_seal = $1 WHERE id = $2",
+};
+
+fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
+    let (lane, place) = (row.number("lane")?, row.number("place")?);
+    let plan = row.maybe_text("plan")?.unwrap_or_default();
+    let mut parts =
+        vec![row.id().to_owned(), row.text("signal")?, lane.to_string(), place.to_string(), row.text("body")?, plan];
+    for column in ["event", "platform", "account", "space", "conversation", "root"] {
+        parts.push(row.text(column)?);
+    }
+    Ok(parts)
+}
+
+/// The messages that wait, and what is broken among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenPosts {
+    /// The sound ones, in the order in which those of a thread leave.
+    pub sound: Vec<StoredPost>,
+    /// Rows that are not what was written. They never leave.
+    pub broken: Vec<BrokenRow>,
+}
 
 /// A message to be stored. `(signal, n)` names it for good: a step that is committed again leaves it as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,14 +127,29 @@ pub enum Settled {
 impl Store {
     /// Every message that waits, in the order in which those of a thread leave: what the way out begins with. The state is
     /// said twice, so that both engines see that their index `outbox_open` is enough. Reads.
-    pub async fn open_posts(&self) -> Result<Vec<StoredPost>, StoreError> {
-        let sql = "SELECT o.id, o.signal, o.lane, o.place, o.not_before, o.created_at, o.body, o.attempts, o.repeat, o.plan, i.event, \
+    pub async fn open_posts(&self) -> Result<OpenPosts, StoreError> {
+        let sql = "SELECT o.id, o.seal, o.signal, o.lane, o.place, o.not_before, o.created_at, o.body, o.attempts, o.repeat, o.plan, i.event, \
                    t.platform, t.account, t.space, t.conversation, t.root \
                    FROM outbox AS o JOIN threads AS t ON t.id = o.thread JOIN inbox AS i ON i.id = o.signal \
                    WHERE o.state IN ('pending', 'sending') AND o.state = 'pending' \
                    ORDER BY o.lane, o.place, o.created_at, o.id";
         let rows = sqlx::query(sql).fetch_all(&self.read).await;
-        rows.map_err(StoreError::while_doing("reading the outbox"))?.iter().map(stored_post).collect()
+        let mut open = OpenPosts::default();
+        for row in &rows.map_err(StoreError::while_doing("reading the outbox"))? {
+            let row = Stored::new("outbox", row);
+            match stored_post(&row).and_then(|sound| self.seals.check(&SEALED, &row).map(|()| sound)) {
+                Ok(sound) => open.sound.push(sound),
+                Err(problem) => open.broken.push(BrokenRow::of(&row, &problem)),
+            }
+        }
+        Ok(open)
+    }
+
+    /// Records that a message that is not being sent never will be out, with why. Writes, one commit.
+    pub async fn give_up(&self, id: &str, error: &str, at: Wall) -> Result<(), StoreError> {
+        let sql = "UPDATE outbox SET state = 'failed', settled_at = $2, error = $3 WHERE id = $1 AND state = 'pending'";
+        let query = sqlx::query(sql).bind(id).bind(at.0).bind(storable(error));
+        self.write_one(Rank::Work, query, "giving a message up").await.map(drop)
     }
 
     /// Claims a message for sending. True for exactly one caller. Writes, one commit: from here on a crash leaves open
@@ -107,9 +164,10 @@ impl Store {
         let query = match settled {
             Settled::Sent { platform_ids } => {
                 let ids = serde_json::to_string(platform_ids).expect("invariant: a list of texts is JSON");
-                let sql = "UPDATE outbox SET state = 'sent', settled_at = $2, platform_ids = $3 \
+                let sql = "UPDATE outbox SET state = 'sent', settled_at = $2, platform_ids = $3, sent_seal = $4 \
                            WHERE id = $1 AND state = 'sending'";
-                sqlx::query(sql).bind(id).bind(at.0).bind(ids)
+                let seal = self.seals.over(&SENT, &[id.to_owned(), ids.clone()]);
+                sqlx::query(sql).bind(id).bind(at.0).bind(ids).bind(seal)
             }
             Settled::Again { not_before, repeat, error } => {
                 let sql = "UPDATE outbox SET state = 'pending', settled_at = $2, error = $3, not_before = $4, \
@@ -157,7 +215,8 @@ impl Store {
 /// other in a ring.
 pub(super) async fn write(
     tx: &mut AnyConnection,
-    signal: &SignalId,
+    seals: &Seals,
+    answered: (&SignalId, &str),
     posts: &[NewPost],
     at: Wall,
 ) -> Result<u64, StoreError> {
@@ -165,7 +224,7 @@ pub(super) async fn write(
     ordered.sort_by(|a, b| (&a.to, a.n).cmp(&(&b.to, b.n)));
     let mut new = 0;
     for post in ordered {
-        new += insert(tx, signal, post, at).await?;
+        new += insert(tx, seals, answered, post, at).await?;
     }
     Ok(new)
 }
@@ -184,16 +243,38 @@ pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-async fn insert(tx: &mut AnyConnection, signal: &SignalId, post: &NewPost, at: Wall) -> Result<u64, StoreError> {
+async fn insert(
+    tx: &mut AnyConnection,
+    seals: &Seals,
+    (signal, event): (&SignalId, &str),
+    post: &NewPost,
+    at: Wall,
+) -> Result<u64, StoreError> {
     // A message that is there already leaves a gap in the thread's places, which does no harm.
     let (thread, place) = threads::take_place(tx, &post.id, &post.to).await?;
     let sql = "INSERT INTO outbox (id, signal, n, thread, place, lane, body, created_at, not_before, \
-               plan, state, attempts, repeat, platform_ids, error) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, 'pending', 0, 0, '[]', '') \
+               plan, seal, state, attempts, repeat, platform_ids, error) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, 'pending', 0, 0, '[]', '') \
                ON CONFLICT (signal, n) DO NOTHING";
     let query = sqlx::query(sql).bind(&post.id).bind(signal.as_str()).bind(i64::from(post.n)).bind(thread);
     let query = query.bind(place).bind(lane_number(post.lane)).bind(&post.body).bind(at.0);
-    let query = query.bind(post.plan.as_ref().map(PlanId::as_str));
+    let plan = post.plan.as_ref().map(PlanId::as_str);
+    let ThreadKey { platform, account, space, conversation, root } = &post.to;
+    let parts = [
+        &post.id,
+        signal.as_str(),
+        &lane_number(post.lane).to_string(),
+        &place.to_string(),
+        &post.body,
+        plan.unwrap_or_default(),
+        event,
+        platform.as_str(),
+        account.as_str(),
+        space.as_str(),
+        conversation.as_str(),
+        root.as_str(),
+    ];
+    let query = query.bind(plan).bind(seals.over(&SEALED, &parts.map(str::to_owned)));
     Ok(query.execute(tx).await.map_err(StoreError::while_doing("storing a message"))?.rows_affected())
 }
 
@@ -205,8 +286,7 @@ const fn lane_number(lane: Lane) -> i64 {
     }
 }
 
-fn stored_post(row: &AnyRow) -> Result<StoredPost, StoreError> {
-    let row = Stored::new("outbox", row);
+fn stored_post(row: &Stored<'_>) -> Result<StoredPost, StoreError> {
     let lane = match row.number("lane")? {
         0 => Lane::Decision,
         1 => Lane::Answer,
@@ -215,7 +295,7 @@ fn stored_post(row: &AnyRow) -> Result<StoredPost, StoreError> {
     Ok(StoredPost {
         id: row.id().to_owned(),
         signal: SignalId::new(row.text("signal")?),
-        to: threads::key(&row)?,
+        to: threads::key(row)?,
         lane,
         body: row.text("body")?,
         attempts: row.count("attempts")?,
@@ -223,7 +303,7 @@ fn stored_post(row: &AnyRow) -> Result<StoredPost, StoreError> {
         place: row.number("place")?,
         not_before: Wall(row.number("not_before")?),
         created_at: Wall(row.number("created_at")?),
-        plan: plan(&row)?,
+        plan: plan(row)?,
         event: EventId::new(row.text("event")?),
     })
 }

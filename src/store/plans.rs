@@ -11,7 +11,8 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection};
 
 use super::row::Stored;
-use super::{Store, StoreError, threads, votes};
+use super::seal::{SealedRows, Seals};
+use super::{BrokenRow, Store, StoreError, threads, votes};
 
 /// The states of [`PlanState::is_open`], as the index `plans_open` has them; a test holds the two together.
 macro_rules! open_states {
@@ -26,14 +27,38 @@ macro_rules! select_plans {
     ($rest:expr) => {
         concat!(
             "SELECT p.id, p.body, p.digest, p.target, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, \
-             p.next_look, p.version, p.reminded, p.level, p.withdrawn, \
+             p.next_look, p.version, p.reminded, p.level, p.withdrawn, p.last_move, p.requested_at, p.expires_at, \
+             p.frozen_seal, p.seal, (SELECT COUNT(*) FROM votes AS c WHERE c.plan = p.id) AS votes, \
              t.platform, t.account, t.space, t.conversation, t.root, \
-             v.n AS vote_n, v.person AS vote_person, v.actor AS vote_actor, v.body AS vote \
+             v.n AS vote_n, v.person AS vote_person, v.platform AS vote_platform, v.actor AS vote_actor, \
+             v.body AS vote, v.seal AS vote_seal \
              FROM plans AS p JOIN threads AS t ON t.id = p.thread LEFT JOIN votes AS v ON v.plan = p.id ",
             $rest
         )
     };
 }
+
+/// What was asked for and approved.
+pub(super) const FROZEN: SealedRows = SealedRows {
+    kind: "plan",
+    table: "plans",
+    column: "frozen_seal",
+    parts: frozen_parts,
+    select: "SELECT id, digest, target, requested_at, expires_at, frozen_seal FROM plans",
+    set: "UPDATE plans SET frozen_seal = $1 WHERE id = $2",
+};
+
+/// How plans stand.
+pub(super) const STANDING: SealedRows = SealedRows {
+    kind: "standing",
+    table: "plans",
+    column: "seal",
+    parts: standing_parts,
+    select: "SELECT p.id, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, p.next_look, p.reminded, p.level, \
+             p.withdrawn, p.version, p.last_move, p.seal, \
+             (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p",
+    set: "UPDATE plans SET seal = $1 WHERE id = $2",
+};
 
 /// One change of a step to the plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,8 +97,8 @@ pub enum Committed {
 pub struct OpenPlans {
     /// The sound ones, oldest first.
     pub filed: Vec<Filed>,
-    /// Rows that are not what was filed: the plan's id, and a sentence.
-    pub broken: Vec<(String, String)>,
+    /// Rows that are not what was filed.
+    pub broken: Vec<BrokenRow>,
 }
 
 /// How many plans may still come to something, in all threads.
@@ -100,7 +125,7 @@ impl Store {
     pub async fn plan(&self, id: &PlanId) -> Result<Option<Filed>, StoreError> {
         let query = sqlx::query(select_plans!("WHERE p.id = $1 ORDER BY v.n")).bind(id.as_str());
         let rows = query.fetch_all(&self.read).await.map_err(StoreError::while_doing("reading a plan"))?;
-        votes::next_plan(&mut rows.iter().peekable()).map(|rows| filed(&rows)).transpose()
+        votes::next_plan(&mut rows.iter().peekable()).map(|rows| filed(&rows, &self.seals)).transpose()
     }
 
     /// The open plans of a thread, oldest first; a broken row stops none of the others. Reads.
@@ -116,9 +141,9 @@ impl Store {
         let rows = rows.map_err(StoreError::while_doing("reading the open plans"))?;
         let mut rows = rows.iter().peekable();
         while let Some(rows) = votes::next_plan(&mut rows) {
-            match filed(&rows) {
+            match filed(&rows, &self.seals) {
                 Ok(sound) => open.filed.push(sound),
-                Err(problem) => open.broken.push((Stored::new("plans", rows[0]).id().to_owned(), problem.to_string())),
+                Err(problem) => open.broken.push(BrokenRow::of(&Stored::new("plans", rows[0]), &problem)),
             }
         }
         Ok(open)
@@ -158,12 +183,16 @@ impl Store {
 }
 
 /// Makes the changes of a step, in order. Where one cannot be made, the caller must roll back.
-pub(super) async fn apply(tx: &mut AnyConnection, changes: &[PlanChange]) -> Result<Applied, StoreError> {
+pub(super) async fn apply(
+    tx: &mut AnyConnection,
+    seals: &Seals,
+    changes: &[PlanChange],
+) -> Result<Applied, StoreError> {
     let mut rows = 0;
     for change in changes {
         match change {
-            PlanChange::File(filed) => rows += file(tx, filed).await?,
-            PlanChange::Move { id, moved } if shift(tx, id, moved).await? => {
+            PlanChange::File(filed) => rows += file(tx, seals, filed).await?,
+            PlanChange::Move { id, moved } if shift(tx, seals, id, moved).await? => {
                 rows += 1;
                 if let Some(by) = hold_or_let_go(tx, moved).await? {
                     return Ok(Applied::Held(moved.plan.clone(), by));
@@ -177,24 +206,35 @@ pub(super) async fn apply(tx: &mut AnyConnection, changes: &[PlanChange]) -> Res
 }
 
 /// Files a plan. Returns how many rows that changed: none where the very same plan is there.
-async fn file(tx: &mut AnyConnection, filed: &Filed) -> Result<u64, StoreError> {
+async fn file(tx: &mut AnyConnection, seals: &Seals, filed: &Filed) -> Result<u64, StoreError> {
     let plan = filed.frozen.plan();
     threads::add(tx, plan.id.as_str(), &plan.thread).await?;
+    let frozen = [
+        plan.id.to_string(),
+        filed.frozen.digest().as_str().to_owned(),
+        plan.target.to_string(),
+        plan.requested_at.0.to_string(),
+        plan.expires_at.0.to_string(),
+    ];
+    let columns = Columns::of(&filed.standing);
+    let standing = columns.parts(plan.id.as_str(), filed.standing.version, "");
     let sql = "INSERT INTO plans (id, state, code, outcome, decided, over_at, looks, next_look, reminded, level, \
-               withdrawn, version, last_move, body, digest, target, requested_at, expires_at, thread) \
-               SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, $16, $17, id FROM threads \
-               WHERE platform = $18 AND account = $19 AND space = $20 AND conversation = $21 AND root = $22 \
+               withdrawn, version, last_move, body, digest, target, requested_at, expires_at, frozen_seal, seal, thread) \
+               SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, $16, $17, $18, $19, id \
+               FROM threads \
+               WHERE platform = $20 AND account = $21 AND space = $22 AND conversation = $23 AND root = $24 \
                ON CONFLICT (id) DO NOTHING";
-    let query = bind_standing(sqlx::query(sql).bind(plan.id.as_str()), &filed.standing);
+    let query = columns.bind(sqlx::query(sql).bind(plan.id.as_str()));
     let query = query.bind(number(filed.standing.version)).bind(filed.frozen.bytes());
     let query = query.bind(filed.frozen.digest().as_str()).bind(plan.target.as_str());
     let query = query.bind(plan.requested_at.0).bind(plan.expires_at.0);
+    let query = query.bind(seals.over(&FROZEN, &frozen)).bind(seals.over(&STANDING, &standing));
     let inserted = threads::bind_key(query, &plan.thread).execute(&mut *tx).await;
     match inserted.map_err(StoreError::while_doing("filing a plan"))?.rows_affected() {
         0 if is_filed(tx, filed).await? => Ok(0),
         0 => Err(StoreError::OtherPlan(plan.id.clone())),
         rows => {
-            votes::add(tx, &plan.id, &filed.standing.votes).await?;
+            votes::add(tx, seals, &plan.id, &filed.standing.votes).await?;
             Ok(rows)
         }
     }
@@ -207,19 +247,21 @@ async fn is_filed(tx: &mut AnyConnection, filed: &Filed) -> Result<bool, StoreEr
 }
 
 /// The compare-and-set. False: the plan does not stand where the move starts.
-async fn shift(tx: &mut AnyConnection, id: &str, moved: &Move) -> Result<bool, StoreError> {
+async fn shift(tx: &mut AnyConnection, seals: &Seals, id: &str, moved: &Move) -> Result<bool, StoreError> {
     let sql = "UPDATE plans SET state = $2, code = $3, outcome = $4, decided = $5, over_at = $6, looks = $7, \
-               next_look = $8, reminded = $9, level = $10, withdrawn = $11, version = version + 1, last_move = $12 \
-               WHERE id = $1 AND state = $13 AND version = $14";
-    let query = bind_standing(sqlx::query(sql).bind(moved.plan.as_str()), &moved.to);
-    let query = query.bind(id).bind(moved.from.as_str()).bind(number(moved.version));
+               next_look = $8, reminded = $9, level = $10, withdrawn = $11, version = version + 1, last_move = $12, \
+               seal = $13 WHERE id = $1 AND state = $14 AND version = $15";
+    let columns = Columns::of(&moved.to);
+    let seal = seals.over(&STANDING, &columns.parts(moved.plan.as_str(), moved.version + 1, id));
+    let query = columns.bind(sqlx::query(sql).bind(moved.plan.as_str()));
+    let query = query.bind(id).bind(seal).bind(moved.from.as_str()).bind(number(moved.version));
     let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing("moving a plan"))?;
     if changed.rows_affected() != 1 {
         return Ok(false);
     }
     if moved.from == PlanState::Pending {
         // Only a plan that waits gets votes.
-        votes::add(tx, &moved.plan, &moved.to.votes).await?;
+        votes::add(tx, seals, &moved.plan, &moved.to.votes).await?;
     }
     Ok(true)
 }
@@ -259,7 +301,7 @@ async fn hold(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanId>, S
     let sql = "INSERT INTO writes_in_flight (target, plan) SELECT target, id FROM plans WHERE id = $1 \
                ON CONFLICT (target) DO UPDATE SET plan = writes_in_flight.plan RETURNING target AS id, plan";
     // Fetched to the end: SQLite makes such a change only when the statement has been run to its end.
-    let rows = sqlx::query(sql).bind(plan.as_str()).fetch_all(tx).await;
+    let rows = sqlx::query(sql).bind(plan.as_str()).fetch_all(&mut *tx).await;
     let rows = rows.map_err(StoreError::while_doing("taking a target"))?;
     let Some(row) = rows.first() else {
         return Err(StoreError::UnknownPlan(plan.clone()));
@@ -267,23 +309,117 @@ async fn hold(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanId>, S
     let row = Stored::new("writes_in_flight", row);
     let holder = row.text("plan")?;
     let holder = PlanId::parse(&holder).ok_or_else(|| row.wrong("plan", format!("{holder} is no id of a plan")))?;
-    Ok((holder != *plan).then_some(holder))
+    if holder == *plan { under_way(tx, plan).await } else { Ok(Some(holder)) }
 }
 
-/// Binds what a standing has beside its version and its votes: state, code, outcome, `decided`, `over_at`, looks,
-/// `next_look`, reminded, level, withdrawn.
-fn bind_standing<'q>(query: Query<'q, Any, AnyArguments>, standing: &Standing) -> Query<'q, Any, AnyArguments> {
-    let (code, outcome) = match standing.state {
-        PlanState::Refused(code) => (code.as_str(), ""),
-        PlanState::Verified(outcome) => ("", outcome.as_str()),
-        _ => ("", ""),
+/// Returns another plan that is or may be under way on the same target, by the plans themselves: the row of a target in
+/// flight may have been taken away by somebody else.
+async fn under_way(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanId>, StoreError> {
+    let sql = "SELECT o.id FROM plans AS p JOIN plans AS o ON o.target = p.target AND o.id <> p.id \
+               WHERE p.id = $1 AND o.state IN ('executing', 'unverified', 'unknown') LIMIT 1";
+    let found = sqlx::query(sql).bind(plan.as_str()).fetch_optional(tx).await;
+    let found = found.map_err(StoreError::while_doing("looking for changes of a target"))?;
+    let other = |row| {
+        let row = Stored::new("plans", row);
+        PlanId::parse(row.id()).ok_or_else(|| row.wrong("id", "it is no id of a plan".to_owned()))
     };
-    let decided = standing.decided.as_ref().map(serde_json::to_string).transpose();
-    let decided = decided.expect("invariant: a decision is plain data").unwrap_or_default();
-    let query = query.bind(standing.state.as_str()).bind(code).bind(outcome).bind(decided);
-    let query = query.bind(standing.over_at.map(|at| at.0)).bind(i64::from(standing.looks));
-    let query = query.bind(standing.next_look.map(|at| at.0)).bind(i64::from(standing.reminded));
-    query.bind(i64::from(standing.level)).bind(standing.withdrawn.map_or("", Withdrawal::as_str))
+    found.as_ref().map(other).transpose()
+}
+
+/// The columns of a standing beside its version.
+struct Columns {
+    state: &'static str,
+    code: &'static str,
+    outcome: &'static str,
+    decided: String,
+    over_at: Option<i64>,
+    looks: i64,
+    next_look: Option<i64>,
+    reminded: i64,
+    level: i64,
+    withdrawn: &'static str,
+    /// The number of votes, which are rows of their own.
+    votes: usize,
+}
+
+impl Columns {
+    fn of(standing: &Standing) -> Self {
+        let (code, outcome) = match standing.state {
+            PlanState::Refused(code) => (code.as_str(), ""),
+            PlanState::Verified(outcome) => ("", outcome.as_str()),
+            _ => ("", ""),
+        };
+        let decided = standing.decided.as_ref().map(serde_json::to_string).transpose();
+        Self {
+            state: standing.state.as_str(),
+            code,
+            outcome,
+            decided: decided.expect("invariant: a decision is plain data").unwrap_or_default(),
+            over_at: standing.over_at.map(|at| at.0),
+            looks: i64::from(standing.looks),
+            next_look: standing.next_look.map(|at| at.0),
+            reminded: i64::from(standing.reminded),
+            level: i64::from(standing.level),
+            withdrawn: standing.withdrawn.map_or("", Withdrawal::as_str),
+            votes: standing.votes.len(),
+        }
+    }
+
+    /// Binds all but the votes, in the order of the fields.
+    fn bind<'q>(&self, query: Query<'q, Any, AnyArguments>) -> Query<'q, Any, AnyArguments> {
+        let query = query.bind(self.state).bind(self.code).bind(self.outcome).bind(self.decided.clone());
+        let query = query.bind(self.over_at).bind(self.looks).bind(self.next_look).bind(self.reminded);
+        query.bind(self.level).bind(self.withdrawn)
+    }
+
+    /// Returns what is sealed, as [`standing_parts`] reads it.
+    fn parts(&self, plan: &str, version: u64, last_move: &str) -> Vec<String> {
+        let maybe = |at: Option<i64>| at.map(|at| at.to_string()).unwrap_or_default();
+        vec![
+            plan.to_owned(),
+            self.state.to_owned(),
+            self.code.to_owned(),
+            self.outcome.to_owned(),
+            self.decided.clone(),
+            maybe(self.over_at),
+            self.looks.to_string(),
+            maybe(self.next_look),
+            self.reminded.to_string(),
+            self.level.to_string(),
+            self.withdrawn.to_owned(),
+            version.to_string(),
+            last_move.to_owned(),
+            self.votes.to_string(),
+        ]
+    }
+}
+
+fn standing_parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
+    let mut parts = vec![row.id().to_owned()];
+    for column in ["state", "code", "outcome", "decided"] {
+        parts.push(row.text(column)?);
+    }
+    let maybe = |column| Ok(row.maybe_number(column)?.map(|at| at.to_string()).unwrap_or_default());
+    parts.push(maybe("over_at")?);
+    parts.push(row.number("looks")?.to_string());
+    parts.push(maybe("next_look")?);
+    parts.push(row.number("reminded")?.to_string());
+    parts.push(row.number("level")?.to_string());
+    parts.push(row.text("withdrawn")?);
+    parts.push(row.number("version")?.to_string());
+    parts.push(row.text("last_move")?);
+    parts.push(row.number("votes")?.to_string());
+    Ok(parts)
+}
+
+fn frozen_parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
+    Ok(vec![
+        row.id().to_owned(),
+        row.text("digest")?,
+        row.text("target")?,
+        row.number("requested_at")?.to_string(),
+        row.number("expires_at")?.to_string(),
+    ])
 }
 
 fn number(version: u64) -> i64 {
@@ -291,9 +427,9 @@ fn number(version: u64) -> i64 {
 }
 
 /// Reads a plan from its rows, and checks that they are the ones of this plan.
-fn filed(rows: &[&AnyRow]) -> Result<Filed, StoreError> {
-    let votes = votes::votes(rows)?;
+fn filed(rows: &[&AnyRow], seals: &Seals) -> Result<Filed, StoreError> {
     let row = Stored::new("plans", rows[0]);
+    let votes = votes::votes(rows, seals)?;
     let frozen = Frozen::read(row.text("body")?, &Digest::claimed(row.text("digest")?));
     let frozen = frozen.map_err(|problem| row.wrong("body", problem.to_string()))?;
     let plan = frozen.plan();
@@ -306,7 +442,11 @@ fn filed(rows: &[&AnyRow]) -> Result<Filed, StoreError> {
     if plan.thread != threads::key(&row)? {
         return Err(row.wrong("thread", "the plan was asked for in another thread".to_owned()));
     }
-    Ok(Filed { standing: Standing { votes, ..standing(&row)? }, frozen })
+    let standing = Standing { votes, ..standing(&row)? };
+    // Last, so that what is plainly wrong is named.
+    seals.check(&FROZEN, &row)?;
+    seals.check(&STANDING, &row)?;
+    Ok(Filed { standing, frozen })
 }
 
 fn standing(row: &Stored<'_>) -> Result<Standing, StoreError> {

@@ -6,6 +6,23 @@ use sqlx::{Any, Decode, Row, Type};
 
 use super::StoreError;
 
+/// A row that is not what this program wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenRow {
+    /// The table.
+    pub table: &'static str,
+    /// The row's id.
+    pub id: String,
+    /// What is wrong with it, in a sentence.
+    pub problem: String,
+}
+
+impl BrokenRow {
+    pub(super) fn of(row: &Stored<'_>, problem: &StoreError) -> Self {
+        Self { table: row.table, id: row.id().to_owned(), problem: problem.to_string() }
+    }
+}
+
 /// A row that was read, with what is needed to say where it came from.
 pub(super) struct Stored<'r> {
     table: &'static str,

@@ -72,7 +72,7 @@ mod tests {
     use countersign_core::signal::Payload;
     use countersign_core::testkit::signal;
 
-    use crate::store::{Store, StoreError, sqlite_url};
+    use crate::store::{Sealing, Store, StoreError, sqlite_url};
 
     /// More than fits into the pages that are there.
     async fn accept_much(store: &Store, id: &str) -> Result<bool, StoreError> {
@@ -85,7 +85,7 @@ mod tests {
     async fn a_writer_that_found_no_room_is_not_used_again() {
         let directory = tempfile::tempdir().expect("a folder for the test");
         let url = sqlite_url(&directory.path().join("full.db")).expect("a plain path");
-        let store = Store::open(&url).await.expect("a database");
+        let store = Store::open(&url, &Sealing::unguarded()).await.expect("a database");
         for n in 0..3 {
             // Of the one connection that writes: no page more than there are.
             sqlx::query("PRAGMA max_page_count = 1").execute(&store.write).await.expect("the writer takes it");

@@ -10,16 +10,52 @@ use sqlx::any::AnyRow;
 
 use super::StoreError;
 use super::row::Stored;
+use super::seal::{SealedRows, Seals};
+
+/// All votes. Their id is the plan's, a colon and their number.
+pub(super) const SEALED: SealedRows = SealedRows {
+    kind: "vote",
+    table: "votes",
+    column: "vote_seal",
+    parts,
+    select: "SELECT plan || ':' || n AS id, plan, n AS vote_n, person AS vote_person, platform AS vote_platform, \
+             actor AS vote_actor, body AS vote, seal AS vote_seal FROM votes",
+    set: "UPDATE votes SET seal = $1 WHERE plan = substr($2, 1, 32) AND n = CAST(substr($2, 34) AS BIGINT)",
+};
+
+fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
+    // A plan's id has no colon; read with its plan, a vote's row has the plan's id alone.
+    let plan = row.id().split(':').next().unwrap_or_default();
+    let mut parts = vec![plan.to_owned(), row.number("vote_n")?.to_string()];
+    for column in ["vote_person", "vote_platform", "vote_actor", "vote"] {
+        parts.push(row.text(column)?);
+    }
+    Ok(parts)
+}
 
 /// Adds those votes of a plan that are not stored yet: the same move again adds none. A second vote of one person is
 /// refused by the database.
-pub(super) async fn add(tx: &mut AnyConnection, plan: &PlanId, votes: &[Vote]) -> Result<(), StoreError> {
+pub(super) async fn add(
+    tx: &mut AnyConnection,
+    seals: &Seals,
+    plan: &PlanId,
+    votes: &[Vote],
+) -> Result<(), StoreError> {
     for (n, vote) in (0_i64..).zip(votes) {
-        let sql = "INSERT INTO votes (plan, n, person, platform, actor, body) VALUES ($1, $2, $3, $4, $5, $6) \
+        let sql = "INSERT INTO votes (plan, n, person, platform, actor, body, seal) VALUES ($1, $2, $3, $4, $5, $6, $7) \
                    ON CONFLICT (plan, n) DO NOTHING";
         let body = serde_json::to_string(vote).expect("invariant: a vote is plain data");
+        let parts = [
+            plan.to_string(),
+            n.to_string(),
+            vote.person.clone(),
+            vote.platform.to_string(),
+            vote.by.id.to_string(),
+            body.clone(),
+        ];
         let query = sqlx::query(sql).bind(plan.as_str()).bind(n).bind(&vote.person);
-        let query = query.bind(vote.platform.as_str()).bind(vote.by.id.as_str()).bind(body);
+        let query =
+            query.bind(vote.platform.as_str()).bind(vote.by.id.as_str()).bind(body).bind(seals.over(&SEALED, &parts));
         query.execute(&mut *tx).await.map_err(StoreError::while_doing("storing a vote"))?;
     }
     Ok(())
@@ -37,7 +73,7 @@ pub(super) fn next_plan<'r>(rows: &mut Peekable<Iter<'r, AnyRow>>) -> Option<Vec
 }
 
 /// The votes in the rows of one plan, in order.
-pub(super) fn votes(rows: &[&AnyRow]) -> Result<Vec<Vote>, StoreError> {
+pub(super) fn votes(rows: &[&AnyRow], seals: &Seals) -> Result<Vec<Vote>, StoreError> {
     let mut votes = Vec::new();
     for row in rows {
         let row = Stored::new("votes", row);
@@ -50,6 +86,7 @@ pub(super) fn votes(rows: &[&AnyRow]) -> Result<Vec<Vote>, StoreError> {
         if vote.person != person || vote.by.id.as_str() != actor {
             return Err(row.wrong("body", format!("it is the vote of {} by {}", vote.person, vote.by.id)));
         }
+        seals.check(&SEALED, &row)?;
         votes.push(vote);
     }
     Ok(votes)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign::access::{Rates, Who, WhoIs};
 use countersign::engine::{Engine, Parts, World};
-use countersign::store::{Store, sqlite_url};
+use countersign::store::{Sealing, Store, sqlite_url};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{Adapter, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Mind, Parcel, Tools};
@@ -38,7 +38,7 @@ impl Installation {
         let said = Mutex::new(Some(said));
         let line = Arc::new(Line { said, listens, telling, answers: AtomicUsize::new(0) });
         let engine = Engine::new(Parts {
-            store: Store::open(&url).await.expect("a database"),
+            store: Store::open(&url, &Sealing::unguarded()).await.expect("a database"),
             world,
             tools: Arc::new(Lab),
             mind,

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use countersign::store::{
-    AuditRow, Committed, Counts, Ending, NewPost, Settled, StepRecord, Store, StoreError, StoredPost, What, migrations,
-    sqlite_url,
+    AuditRow, Committed, Counts, Ending, NewPost, Sealing, Settled, StepRecord, Store, StoreError, StoredPost, What,
+    migrations, sqlite_url,
 };
 use countersign_core::approval::Digest;
 use countersign_core::envelope::Code;
@@ -45,6 +45,7 @@ mod full;
 mod ledger;
 mod messages;
 mod plans;
+mod seals;
 mod trouble;
 mod votes;
 mod usage;
@@ -106,7 +107,7 @@ async fn on_postgres(cases: &[(&str, Case)]) {
 async fn run_all(cases: &[(&str, Case)], urls: Vec<String>) {
     let mut failed = Vec::new();
     for ((name, case), url) in cases.iter().zip(urls) {
-        let store = Store::open(&url).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let store = Store::open(&url, &Sealing::unguarded()).await.unwrap_or_else(|error| panic!("{name}: {error}"));
         let bed = Bed { url, store: store.clone() };
         // In a task of its own, so that one failed case does not hide the others.
         if tokio::spawn(case(bed)).await.is_err() {
@@ -195,7 +196,7 @@ async fn committed(bed: &Bed, step: &StepRecord) {
 }
 
 async fn waiting(bed: &Bed) -> Vec<StoredPost> {
-    bed.store.open_posts().await.expect("the outbox can be read")
+    bed.store.open_posts().await.expect("the outbox can be read").sound
 }
 
 async fn waiting_ids(bed: &Bed) -> Vec<String> {
@@ -229,7 +230,7 @@ async fn raw(url: &str, sql: &str) {
 }
 
 async fn refusal(url: &str) -> String {
-    Store::open(url).await.expect_err("it must be refused").to_string()
+    Store::open(url, &Sealing::unguarded()).await.expect_err("it must be refused").to_string()
 }
 
 // The cases.
@@ -245,8 +246,8 @@ async fn an_event_is_accepted_once(bed: Bed) {
     assert!(bed.store.accept(&elsewhere).await.expect("stored"));
     assert_eq!(counts(&bed).await, Counts { threads: 2, open: 2, ..Counts::default() });
     // What is accepted is there after a crash: another process reads it.
-    let other = Store::open(&bed.url).await.expect("it opens a second time");
-    let found = other.unfinished().await.expect("readable");
+    let other = Store::open(&bed.url, &Sealing::unguarded()).await.expect("it opens a second time");
+    let found = other.unfinished().await.expect("readable").sound;
     assert_eq!(found.first().map(|found| (&found.signal, found.attempts)), Some((&first, 0)));
     other.close().await;
 }
@@ -344,7 +345,8 @@ async fn a_crash_while_sending_is_marked_as_a_repeat(bed: Bed) {
     committed(&bed, &step("s-2", 5, vec![post("p-2", 0, thread("two"), Lane::Answer)])).await;
     claimed(&bed, "p-1").await;
     // The process ends here; the next one opens the same database.
-    let next = Bed { url: bed.url.clone(), store: Store::open(&bed.url).await.expect("it opens") };
+    let next =
+        Bed { url: bed.url.clone(), store: Store::open(&bed.url, &Sealing::unguarded()).await.expect("it opens") };
     assert_eq!(next.store.recover(Wall(50)).await.expect("recoverable"), 1);
     let found: Vec<_> = waiting(&next).await.into_iter().map(|post| (post.id, post.attempts, post.repeat)).collect();
     assert_eq!(found, [("p-1".to_owned(), 1, true), ("p-2".to_owned(), 0, false)]);
@@ -447,7 +449,7 @@ async fn unfinished_requests_come_back_oldest_first(bed: Bed) {
     assert_eq!(bed.store.begin(&SignalId::new("s-4")).await.expect("open"), 1);
     assert_eq!(bed.store.begin(&SignalId::new("s-4")).await.expect("open"), 2);
     committed(&bed, &StepRecord { ending: Some(Ending::Failed), ..step("s-1", 40, Vec::new()) }).await;
-    let found = bed.store.unfinished().await.expect("readable");
+    let found = bed.store.unfinished().await.expect("readable").sound;
     let found: Vec<_> = found.iter().map(|found| (found.signal.id.as_str(), found.attempts)).collect();
     assert_eq!(found, [("s-3", 0), ("s-2", 0), ("s-4", 2)]);
 }
@@ -458,7 +460,7 @@ async fn what_was_begun_when_the_process_ended_is_counted_and_set_aside(bed: Bed
     assert!(!bed.store.accept_begun(&begun).await.expect("a duplicate is no error"));
     accepted(&bed, "s-2", "main", 20).await;
     let standing = async || {
-        let left = bed.store.unfinished().await.expect("readable").into_iter();
+        let left = bed.store.unfinished().await.expect("readable").sound.into_iter();
         left.map(|left| (left.interruptions, left.is_set_aside)).collect::<Vec<_>>()
     };
     // Asked to end, and then started again.
@@ -589,7 +591,7 @@ async fn untrusted_text_is_stored_whatever_it_holds(bed: Bed) {
     let mut heard = signal("s-1", thread("main"), 1);
     heard.payload = Payload::Text { text: hostile.to_owned() };
     assert!(bed.store.accept(&heard).await.expect("stored"));
-    assert_eq!(bed.store.unfinished().await.expect("readable")[0].signal, heard);
+    assert_eq!(bed.store.unfinished().await.expect("readable").sound[0].signal, heard);
     let row = AuditRow {
         tool: hostile.to_owned(),
         target: hostile.to_owned(),
@@ -605,19 +607,23 @@ async fn untrusted_text_is_stored_whatever_it_holds(bed: Bed) {
     bed.store.settle("p-1", &failed, Wall(3)).await.expect("an error's text is no reason to fail");
 }
 
+async fn broken_signal(bed: &Bed) -> String {
+    bed.store.unfinished().await.expect("the others are sound").broken[0].problem.clone()
+}
+
 async fn a_rotten_row_is_named(bed: Bed) {
     accepted(&bed, "s-1", "main", 1).await;
     accepted(&bed, "s-2", "main", 2).await;
     committed(&bed, &step("s-2", 5, vec![post("p-1", 0, thread("main"), Lane::Answer)])).await;
     raw(&bed.url, "UPDATE inbox SET body = '{}' WHERE id = 's-1'").await;
-    let error = bed.store.unfinished().await.expect_err("the body is no signal").to_string();
+    let error = broken_signal(&bed).await;
     assert!(error.starts_with("inconsistent data in table inbox, column body, row s-1: missing field `id`"), "{error}");
     assert!(error.ends_with("restore a backup or mend the row"), "{error}");
     raw(&bed.url, "UPDATE inbox SET body = (SELECT body FROM inbox WHERE id = 's-2') WHERE id = 's-1'").await;
-    let error = bed.store.unfinished().await.expect_err("the body is another signal's").to_string();
+    let error = broken_signal(&bed).await;
     assert!(error.contains("row s-1: it is the body of signal s-2"), "{error}");
     raw(&bed.url, "UPDATE outbox SET attempts = 99999999999").await;
-    let error = bed.store.open_posts().await.expect_err("no such count").to_string();
+    let error = bed.store.open_posts().await.expect("the others are sound").broken[0].problem.clone();
     assert!(error.contains("table outbox, column attempts, row p-1: 99999999999 is no count"), "{error}");
 }
 
@@ -638,7 +644,7 @@ async fn an_unknown_migration_is_refused(bed: Bed) {
 async fn a_changed_migration_is_refused(bed: Bed) {
     let same = "(SELECT checksum FROM _sqlx_migrations WHERE version = 1)";
     raw(&bed.url, &format!("UPDATE _sqlx_migrations SET checksum = {same} WHERE version = 1")).await;
-    Store::open(&bed.url).await.expect("nothing has changed yet").close().await;
+    Store::open(&bed.url, &Sealing::unguarded()).await.expect("nothing has changed yet").close().await;
     let changed = if bed.url.starts_with("sqlite") { "x'00'" } else { "'\\x00'" };
     raw(&bed.url, &format!("UPDATE _sqlx_migrations SET checksum = {changed} WHERE version = 1")).await;
     let error = refusal(&bed.url).await;
@@ -662,10 +668,10 @@ async fn a_foreign_database_is_left_alone(bed: Bed) {
         "refusals",
         "audit",
     ];
-    for table in ours.into_iter().chain(["outbox", "inbox", "threads", "_sqlx_migrations"]) {
+    for table in ours.into_iter().chain(["seal_key", "outbox", "inbox", "threads", "_sqlx_migrations"]) {
         raw(&bed.url, &format!("DROP TABLE {table}")).await;
     }
-    Store::open(&bed.url).await.expect("an empty database is nobody's").close().await;
+    Store::open(&bed.url, &Sealing::unguarded()).await.expect("an empty database is nobody's").close().await;
     raw(&bed.url, "ALTER TABLE _sqlx_migrations RENAME TO django_migrations").await;
     let error = refusal(&bed.url).await;
     assert!(error.ends_with("belongs to another program; give the bot a database of its own"), "{error}");
@@ -791,15 +797,15 @@ async fn migrate_over_samples(url: &str) {
     }
     connection.close().await.expect("it closes");
     // This build reads what every earlier version wrote.
-    let store = Store::open(url).await.expect("every migration is applied");
-    let unfinished = store.unfinished().await.expect("the samples' signals are readable");
+    let store = Store::open(url, &Sealing::unguarded()).await.expect("every migration is applied");
+    let unfinished = store.unfinished().await.expect("the samples' signals are readable").sound;
     assert!(unfinished.iter().any(|found| found.signal.id.as_str() == "s-02" && found.attempts == 1));
     assert_eq!(store.recover(Wall(9000)).await.expect("recoverable"), 1);
     assert!(store.audit_tail(10).await.expect("readable").iter().any(|row| row.code == "FORBIDDEN"));
     assert_eq!(store.counts().await.expect("countable").refusals, 3);
     let used = store.used_on(countersign_core::usage::Day(0)).await.expect("the samples' sums are readable");
     assert_ne!(used, countersign_core::usage::Book::new(used.day()));
-    let open = store.open_posts().await.expect("the samples' messages are readable");
+    let open = store.open_posts().await.expect("the samples' messages are readable").sound;
     let second = open.iter().find(|post| post.id == "p-02").expect("it waits");
     assert_eq!((second.lane, second.repeat, second.event.as_str()), (Lane::Decision, true, "2"));
     assert_eq!(store.cards_to_show().await.expect("the samples' cards are readable").len(), 1);
@@ -832,7 +838,7 @@ async fn an_answered_message_costs_a_known_number_of_commits() {
     let directory = TempDir::new().expect("a directory");
     let file = directory.path().join("countersign.db");
     let url = sqlite_url(&file).expect("UTF-8");
-    let bed = Bed { store: Store::open(&url).await.expect("it opens"), url };
+    let bed = Bed { store: Store::open(&url, &Sealing::unguarded()).await.expect("it opens"), url };
     accepted(&bed, "s-0", "main", 1).await;
     let mut before = commits(&file);
     let mut cost = |what: &'static str, expected: usize| {
@@ -870,7 +876,7 @@ async fn the_file_is_private_and_may_have_any_name() {
     for name in ["countersign.db", "50%41 of#it?mode=ro.db", "žluťoučký.db"] {
         let file = directory.path().join(name);
         let url = sqlite_url(&file).expect("UTF-8");
-        let store = Store::open(&url).await.expect("it is created");
+        let store = Store::open(&url, &Sealing::unguarded()).await.expect("it is created");
         assert!(store.accept(&signal("s-1", thread("main"), 1)).await.expect("stored"));
         for beside in ["", "-wal", "-shm"] {
             let mode = directory.path().join(format!("{name}{beside}")).metadata().expect("it is there").permissions();
@@ -879,7 +885,7 @@ async fn the_file_is_private_and_may_have_any_name() {
         store.close().await;
         // One that somebody opened to others is closed again.
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).expect("it is ours");
-        Store::open(&url).await.expect("it opens").close().await;
+        Store::open(&url, &Sealing::unguarded()).await.expect("it opens").close().await;
         assert_eq!(file.metadata().expect("it is there").permissions().mode() & 0o777, 0o600);
     }
 }
@@ -919,7 +925,7 @@ async fn a_locked_file_is_named_with_the_fix() {
         format!("the database {} is locked by another program; stop that program and start again", file.display())
     );
     other.execute("ROLLBACK").await.expect("it was locked");
-    Store::open(&url).await.expect("nobody holds it any more").close().await;
+    Store::open(&url, &Sealing::unguarded()).await.expect("nobody holds it any more").close().await;
 }
 
 /// Runs as an ordinary user, because root may read everything: root starts this same test again as nobody.
@@ -965,7 +971,10 @@ async fn a_url_that_names_no_store_is_refused_without_showing_it() {
         let help = "write sqlite:///path/to/countersign.db or postgres://user@host/name";
         assert_eq!(refusal(url).await, format!("the store's url {problem}; {help}"));
     }
-    let error = Store::open("postgres://ada:geheim@db:port/bot").await.expect_err("no such port").to_string();
+    let error = Store::open("postgres://ada:geheim@db:port/bot", &Sealing::unguarded())
+        .await
+        .expect_err("no such port")
+        .to_string();
     assert!(!error.contains("geheim"), "{error}");
 }
 

@@ -165,7 +165,7 @@ impl Engine {
     }
 
     async fn look_at_card(&self, plan: &PlanId) -> Result<Looked, StoreError> {
-        let Some(face) = self.store.face_to_show(plan).await? else { return Ok(Looked::Shown(0)) };
+        let Some(face) = self.sound(self.store.face_to_show(plan).await)? else { return Ok(Looked::Shown(0)) };
         let posts = self.store.card_posts(plan).await?;
         if posts.iter().any(|post| post.open) {
             return Ok(Looked::NotOut);

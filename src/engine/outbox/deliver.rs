@@ -53,8 +53,12 @@ impl Engine {
     pub(in crate::engine) async fn queue_what_was_left(&self) -> Result<(), StoreError> {
         let (now, wall) = (self.clock.mono(), wall_now());
         let wait = |post: &StoredPost| u64::try_from(post.not_before.0.saturating_sub(wall.0)).unwrap_or(0);
-        let left = self.store.open_posts().await?.into_iter();
-        let left = left.map(|post| (Mono(now.0.saturating_add(wait(&post))), post));
+        let left = self.store.open_posts().await?;
+        self.on_broken_rows(&left.broken);
+        for row in &left.broken {
+            self.store.give_up(&row.id, &row.problem, wall).await?;
+        }
+        let left = left.sound.into_iter().map(|post| (Mono(now.0.saturating_add(wait(&post))), post));
         self.outbox.put(left.map(|(at, post)| (Post::from(post), at)), now);
         for plan in self.store.cards_to_show().await? {
             self.outbox.redraw(plan, now);

@@ -161,7 +161,7 @@ async fn turns_on_the_way_out_go_around_the_threads() {
         assert!(matches!(bench.say(&noisy, &noisy, "load").await, Admission::Accepted(_)));
     }
     let url = sqlite_url(&bench.directory.path().join("engine.db")).expect("a plain path");
-    let store = Store::open_for_reading(&url).await.expect("a database");
+    let store = Store::open_for_reading(&url, Some(Sealing::unguarded().key)).await.expect("a database");
     let all_answered = async {
         while store.counts().await.expect("it counts").open > 0 {
             tokio::task::yield_now().await;

@@ -10,7 +10,7 @@ const NOTICE: &str = "failed: I set aside a message (";
 
 async fn store_in(directory: &tempfile::TempDir) -> Store {
     let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
-    Store::open(&url).await.expect("a database")
+    Store::open(&url, &Sealing::unguarded()).await.expect("a database")
 }
 
 /// The next answers of a bench, sorted, because threads do not wait for each other.
@@ -36,7 +36,7 @@ async fn a_message_that_ended_the_process_twice_is_set_aside_alone() {
     within(bench.hangs.notified()).await;
     let directory = bench.killed().await;
     let store = store_in(&directory).await;
-    let left = store.unfinished().await.expect("it is readable");
+    let left = store.unfinished().await.expect("it is readable").sound;
     let left: Vec<_> =
         left.iter().map(|left| (left.signal.event.as_str(), left.interruptions, left.attempts)).collect();
     let (begun, waited): (Vec<_>, Vec<_>) = left.iter().partition(|(_, _, attempts)| *attempts == 1);
@@ -67,7 +67,7 @@ async fn a_bot_that_is_asked_to_stop_counts_nothing() {
     for _ in 0..3 {
         let (_, directory) = play.stopped().await;
         let store = store_in(&directory).await;
-        let left = store.unfinished().await.expect("it is readable");
+        let left = store.unfinished().await.expect("it is readable").sound;
         assert_eq!((left.len(), left[0].interruptions, left[0].is_set_aside), (1, 0, false));
         store.close().await;
         play = Play::start_in(directory, Script::default(), Vec::new()).await;

@@ -47,7 +47,7 @@ async fn readings_that_nobody_waits_for_hold_no_places() {
 async fn what_was_to_be_stopped_when_the_process_ended_is_stopped_by_the_next() {
     let directory = tempfile::tempdir().expect("a folder for the test");
     let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
-    let store = Store::open(&url).await.expect("a database");
+    let store = Store::open(&url, &Sealing::unguarded()).await.expect("a database");
     assert!(store.accept(&signal("s1", "ann", "show file /x")).await.expect("it takes it"));
     assert!(store.accept(&signal("s2", "ann", "stop")).await.expect("it takes it"));
     store.close().await;

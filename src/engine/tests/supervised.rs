@@ -80,7 +80,7 @@ async fn what_a_platform_reports_is_what_status_shows() {
 async fn the_pause_doubles_up_to_a_minute_and_starts_anew_after_a_sound_while() {
     let directory = tempfile::tempdir().expect("a folder for the test");
     let url = sqlite_url(&directory.path().join("engine.db")).expect("a plain path");
-    let engine = at_rest(Store::open(&url).await.expect("a database"));
+    let engine = at_rest(Store::open(&url, &Sealing::unguarded()).await.expect("a database"));
     engine.store.close().await;
     // From here on nothing but the pauses takes time.
     tokio::time::pause();

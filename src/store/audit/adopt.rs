@@ -27,7 +27,7 @@ impl Store {
             }
             let entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
             let mut tx = self.begin_write(Durability::Normal).await?;
-            chain::append(&mut tx, &self.database, &entries).await?;
+            chain::append(&mut tx, (&self.database, &self.seals), &entries).await?;
             tx.commit().await.map_err(StoreError::while_doing("taking over the audit trail of an earlier version"))?;
         }
     }

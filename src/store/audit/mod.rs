@@ -19,8 +19,10 @@ use sqlx::{AnyConnection, Row};
 use super::dialect::Database;
 use super::outbox::storable;
 use super::row::Stored;
+use super::seal::Seals;
 use super::{Store, StoreError};
 use chain::Entry;
+pub(super) use chain::HEAD;
 pub use chain::{AuditHead, BadHead};
 use payload::Payload;
 pub use verify::{AuditProblem, AuditReport, AuditWrong};
@@ -123,13 +125,13 @@ impl Store {
 /// only counted. Returns how many are new. Comes last in a transaction: until it ends nobody else can count or append.
 pub(super) async fn append(
     tx: &mut AnyConnection,
-    database: &Database,
+    (database, seals): (&Database, &Seals),
     (signal, thread): (&SignalId, &str),
     rows: &[AuditRow],
 ) -> Result<u64, StoreError> {
     if rows.iter().any(|row| matches!(row.what, What::Refused { .. })) {
         // Before they are counted, so that two transactions never count at the same time.
-        chain::lock_head(tx, database).await?;
+        chain::lock_head(tx, database, seals).await?;
     }
     let only_counted = refusals::count(tx, thread, rows).await?;
     let written = rows.iter().filter(|row| !only_counted.contains(row.id.as_str()));
@@ -139,7 +141,7 @@ pub(super) async fn append(
         payload: Payload::of(row, signal.as_str(), thread),
     };
     let entries: Vec<Entry> = written.map(entry).collect();
-    chain::append(tx, database, &entries).await
+    chain::append(tx, (database, seals), &entries).await
 }
 
 /// How many rows there are, and how many refusals were counted, for [`Store::counts`].

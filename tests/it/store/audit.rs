@@ -1,7 +1,7 @@
 //! The audit trail in the store: whole after everything that a bot does, and every change made behind its back is named.
 //! On both engines; the tampering is done with SQL, as somebody would who holds the database.
 
-use countersign::store::{AuditHead, AuditReport, AuditRow, Committed, StepRecord, Store, sqlite_url};
+use countersign::store::{AuditHead, AuditReport, AuditRow, Committed, Sealing, StepRecord, Store, sqlite_url};
 use countersign_core::approval::Digest;
 use countersign_core::envelope::Code;
 use serde_json::Value;
@@ -244,7 +244,7 @@ async fn a_deleted_payload_is_fine_and_counted(bed: Bed) {
 async fn many_writers_make_one_chain(bed: Bed) {
     accepted(&bed, "s-1", "main", 1).await;
     // A second process on the same database, as a standby would be.
-    let other = Store::open(&bed.url).await.expect("it opens");
+    let other = Store::open(&bed.url, &Sealing::unguarded()).await.expect("it opens");
     let writers = (0..32).map(|n| {
         let store = if n % 2 == 0 { bed.store.clone() } else { other.clone() };
         tokio::spawn(async move {
@@ -288,7 +288,8 @@ async fn an_export_can_be_proved_without_the_database(bed: Bed) {
 
 async fn who_reads_beside_a_bot_changes_nothing(bed: Bed) {
     five_rows(&bed).await;
-    let reader = Store::open_for_reading(&bed.url).await.expect("a bot is no hindrance");
+    let reader =
+        Store::open_for_reading(&bed.url, Some(Sealing::unguarded().key)).await.expect("a bot is no hindrance");
     assert_eq!(reader.verify_audit(None).await.expect("readable"), verified(&bed).await);
     let before = counts(&bed).await;
     let row = StepRecord { audit: vec![did("a-6", 6)], ..step("s-1", 6, Vec::new()) };
@@ -297,7 +298,10 @@ async fn who_reads_beside_a_bot_changes_nothing(bed: Bed) {
     assert_eq!(counts(&bed).await, before);
     reader.close().await;
     raw(&bed.url, "DROP TABLE audit_payloads").await;
-    let error = Store::open_for_reading(&bed.url).await.expect_err("it is not whole").to_string();
+    let error = Store::open_for_reading(&bed.url, Some(Sealing::unguarded().key))
+        .await
+        .expect_err("it is not whole")
+        .to_string();
     let expected = "holds no audit trail (table audit_payloads is missing); \
                     name the bot's own database, or start this version of the bot on it once";
     assert!(error.ends_with(expected), "{error}");
@@ -315,7 +319,7 @@ async fn an_old_row_is_taken_over_once(bed: Bed) {
         raw(&bed.url, &old(id, at)).await;
     }
     for _ in 0..2 {
-        Store::open(&bed.url).await.expect("it opens").close().await;
+        Store::open(&bed.url, &Sealing::unguarded()).await.expect("it opens").close().await;
         let tail = bed.store.audit_tail(9).await.expect("readable");
         let ids: Vec<&str> = tail.iter().map(|row| row.id.as_str()).collect();
         assert_eq!(ids, ["o-3", "o-1", "o-2", "a-5", "a-4", "a-3", "a-2", "a-1"], "in the order of time and id");
@@ -360,7 +364,10 @@ async fn a_reader_of_a_database_that_is_not_ours_is_told_so() {
     for file in [&missing, &empty] {
         // A URL that asks for the file to be created does not get it either.
         let url = format!("{}?mode=rwc", sqlite_url(file).expect("UTF-8"));
-        let error = Store::open_for_reading(&url).await.expect_err("there is no trail").to_string();
+        let error = Store::open_for_reading(&url, Some(Sealing::unguarded().key))
+            .await
+            .expect_err("there is no trail")
+            .to_string();
         said.push(error.replace(&directory.path().display().to_string(), "HERE"));
     }
     insta::assert_snapshot!(said.join("\n"), @"

@@ -36,13 +36,13 @@ async fn commit(bed: &Bed, step: &StepRecord) -> Committed {
 }
 
 async fn person(bed: &Bed) -> Option<String> {
-    let ledger = bed.store.ledger().await.expect("it can be read");
+    let ledger = bed.store.ledger().await.expect("it can be read").ledger;
     ledger.link(&account()).map(|link| link.person.clone())
 }
 
 async fn a_row_of_the_ledger_changes_once(bed: Bed) {
     accepted(&bed, "s-1", "main", 1).await;
-    let empty = bed.store.ledger().await.expect("it can be read");
+    let empty = bed.store.ledger().await.expect("it can be read").ledger;
     let to_ann = linking(&empty, "k-1", Some("ann"));
     assert_eq!(commit(&bed, &to_ann).await, Committed::Done);
     assert_eq!(commit(&bed, &to_ann).await, Committed::Done, "the same step again");
@@ -50,13 +50,13 @@ async fn a_row_of_the_ledger_changes_once(bed: Bed) {
     assert_eq!(person(&bed).await.as_deref(), Some("ann"));
     assert_eq!(counts(&bed).await.audit, 1, "nothing of a step that was overtaken is stored");
 
-    let linked = bed.store.ledger().await.expect("it can be read");
+    let linked = bed.store.ledger().await.expect("it can be read").ledger;
     let gone = linking(&linked, "k-3", None);
     assert_eq!(commit(&bed, &gone).await, Committed::Done);
     assert_eq!(commit(&bed, &gone).await, Committed::Done, "the same step again");
     assert_eq!(person(&bed).await, None);
     assert_eq!(commit(&bed, &linking(&linked, "k-4", Some("bob"))).await, Committed::Overtaken, "it is gone by now");
-    let none = bed.store.ledger().await.expect("it can be read");
+    let none = bed.store.ledger().await.expect("it can be read").ledger;
     assert_eq!(commit(&bed, &linking(&none, "k-5", Some("bob"))).await, Committed::Done);
     assert_eq!(person(&bed).await.as_deref(), Some("bob"));
 }
@@ -81,7 +81,7 @@ async fn of_two_accounts_on_one_code_one_wins(bed: Bed) {
     let change = LedgerChange { id: "shown".to_owned(), change: Box::new(shown) };
     let shown = StepRecord { ledger: vec![change], ..step("s-0", 1, Vec::new()) };
     assert_eq!(commit(&bed, &shown).await, Committed::Done);
-    let ledger = bed.store.ledger().await.expect("it can be read");
+    let ledger = bed.store.ledger().await.expect("it can be read").ledger;
     assert_eq!(ledger.codes().count(), 1);
 
     let (one, other) = (claiming(&ledger, "s-1", &code), claiming(&ledger, "s-2", &code));
@@ -89,6 +89,6 @@ async fn of_two_accounts_on_one_code_one_wins(bed: Bed) {
     let ends = [one.expect("it can be stored"), other.expect("it can be stored")];
     assert_eq!(ends.iter().filter(|end| **end == Committed::Done).count(), 1, "{ends:?}");
     assert_eq!(ends.iter().filter(|end| **end == Committed::Overtaken).count(), 1, "{ends:?}");
-    let ledger = bed.store.ledger().await.expect("it can be read");
+    let ledger = bed.store.ledger().await.expect("it can be read").ledger;
     assert_eq!((ledger.codes().count(), ledger.links().count()), (0, 1), "nothing of the other step is stored");
 }

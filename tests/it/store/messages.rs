@@ -73,14 +73,14 @@ async fn what_waits_comes_back_in_the_order_of_each_thread(bed: Bed) {
     claimed(&bed, "p-1").await;
     let later = Settled::Again { not_before: Wall(100), repeat: true, error: "slow down".to_owned() };
     bed.store.settle("p-1", &later, Wall(6)).await.expect("it is being sent");
-    let open = bed.store.open_posts().await.expect("readable");
+    let open = bed.store.open_posts().await.expect("readable").sound;
     let ids: Vec<&str> = open.iter().map(|post| post.id.as_str()).collect();
     assert_eq!(ids, ["card", "p-1", "p-2", "p-3"]);
     let first = &open[1];
     assert_eq!((first.not_before, first.attempts, first.repeat), (Wall(100), 1, true));
     assert_eq!((first.event.as_str(), &first.to), ("event of s-1", &one));
     delivered(&bed, "p-1", &[]).await;
-    assert_eq!(bed.store.open_posts().await.expect("readable").len(), 3, "what is out waits no more");
+    assert_eq!(bed.store.open_posts().await.expect("readable").sound.len(), 3, "what is out waits no more");
 }
 
 /// A step with a card, as it is proposed.

@@ -323,7 +323,8 @@ async fn a_broken_plan_is_named_and_stops_no_other(bed: Bed) {
         said.push(bed.store.plan(broken.id()).await.expect_err("it is not what was filed").to_string());
         let found = open(&bed).await;
         assert_eq!(found.filed.iter().collect::<Vec<_>>(), [&sound]);
-        assert_eq!(found.broken, [(broken.id().to_string(), said[said.len() - 1].clone())]);
+        let named: Vec<_> = found.broken.iter().map(|row| (row.id.as_str(), row.problem.as_str())).collect();
+        assert_eq!(named, [(broken.id().as_str(), said[said.len() - 1].as_str())]);
         assert_eq!(bed.store.threads_with_open_plans().await.expect("readable"), [thread("main")]);
         set(right).await;
         assert_eq!(stands(&bed, &broken).await, broken);

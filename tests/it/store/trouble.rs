@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use countersign::access::{Rates, Who, WhoIs};
 use countersign::engine::{Engine, Parts, Watch, World};
-use countersign::store::{Committed, Ending, StepRecord, Store, sqlite_url};
+use countersign::store::{Committed, Ending, Sealing, StepRecord, Store, sqlite_url};
 use countersign_core::effect::{Effect, Input};
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
@@ -127,7 +127,7 @@ impl Running {
     async fn start(breakage: &str, says: bool) -> Self {
         let directory = TempDir::new().expect("a directory");
         let url = sqlite_url(&directory.path().join("trouble.db")).expect("UTF-8");
-        let bed = Bed { store: Store::open(&url).await.expect("it opens"), url };
+        let bed = Bed { store: Store::open(&url, &Sealing::unguarded()).await.expect("it opens"), url };
         accepted(&bed, "s-1", "main", 1).await;
         let filing =
             StepRecord { ending: Some(Ending::Answered), ..changing("s-1", vec![file(&plan(1, "host:web-1"))]) };
@@ -135,7 +135,7 @@ impl Running {
         raw(&bed.url, breakage).await;
         let (seeing, seen) = channel(1000);
         let parts = Parts {
-            store: Store::open(&bed.url).await.expect("it opens"),
+            store: Store::open(&bed.url, &Sealing::unguarded()).await.expect("it opens"),
             world: world(),
             tools: Arc::new(NoTools),
             mind: None,

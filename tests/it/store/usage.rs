@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use countersign::engine::{Engine, Parts, Player};
-use countersign::store::{NewUse, StepRecord, Store, sqlite_url};
+use countersign::store::{NewUse, Sealing, StepRecord, Store, sqlite_url};
 use countersign_core::effect::Input;
 use countersign_core::signal::{ActorId, ConversationId, Ground, Mono, Now, Platform, SignalId, SpaceId, Wall};
 use countersign_core::usage::{Budgets, Daily, Day, Origin, Payer, Spend, Spent, Usage};
@@ -143,7 +143,7 @@ async fn a_rotten_sum_is_named(bed: Bed) {
 async fn cost_of(budgets: Budgets) -> Vec<usize> {
     let directory = TempDir::new().expect("a directory");
     let file = directory.path().join("countersign.db");
-    let store = Store::open(&sqlite_url(&file).expect("UTF-8")).await.expect("it opens");
+    let store = Store::open(&sqlite_url(&file).expect("UTF-8"), &Sealing::unguarded()).await.expect("it opens");
     let mut world = world();
     world.budgets = budgets;
     let parts = Parts {

@@ -1,0 +1,159 @@
+//! `countersign seal`, and the key of the seals: where it is, and that it is made at the first start. What is sealed, and how, is
+//! the store's.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::setup::configuration;
+use super::{Failed, RunArgs, say};
+use crate::config::{self, lock_data_dir};
+use crate::store::{SealKey, Sealing, Store, StoreError};
+
+/// The key's file in the data directory.
+const FILE: &str = "seal.key";
+
+/// The file of a key that is not in force yet: the database may or may not be sealed with it.
+const NEXT_FILE: &str = "seal.key.new";
+
+/// Readable and writable by the owner alone: who has the key can forge an approval.
+const FILE_MODE: u32 = 0o600;
+
+/// What to do with the seals.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum SealCommand {
+    /// Accept every row of the database as it is and seal it, where a database came without its seals
+    Adopt,
+    /// Seal every row with a new key; a row whose seal is broken stays broken
+    Rotate {
+        /// Write the new key into this file, which must not exist yet [default: the key's file in the data directory]
+        #[arg(long, value_name = "FILE")]
+        to: Option<PathBuf>,
+    },
+}
+
+/// Does it. Nobody else may use the data directory meanwhile.
+pub(super) fn run(args: &RunArgs, command: &SealCommand) -> Result<(), Failed> {
+    let (config, _) = configuration(args).map_err(Failed::Usage)?;
+    let data = config.data_dir().map_err(|error| Failed::Usage(error.into()))?;
+    let lock = lock_data_dir(&data).map_err(|error| Failed::Usage(error.into()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
+    runtime.block_on(async {
+        match command {
+            SealCommand::Adopt => adopt(&config.store, lock.dir()).await,
+            SealCommand::Rotate { to } => rotate(&config.store, lock.dir(), to.as_deref()).await,
+        }
+    })
+}
+
+async fn adopt(config: &config::Store, data: &Path) -> Result<(), Failed> {
+    let key = known_key(config, data).map_err(Failed::Usage)?;
+    let store = match key {
+        Some(key) => open(config, data, key, true).await.map_err(|error| Failed::Usage(error.into()))?,
+        None => open_store(config, data).await.map_err(Failed::Usage)?,
+    };
+    store.close().await;
+    say("The rows of the database are sealed as they are.");
+    Ok(())
+}
+
+async fn rotate(config: &config::Store, data: &Path, to: Option<&Path>) -> Result<(), Failed> {
+    if config.seal_key.is_some() && to.is_none() {
+        let problem = "the key is given by `store.seal_key` or `store.seal_key_file`; say with --to where the new one goes, and name that file there";
+        return Err(Failed::Usage(anyhow::anyhow!(problem)));
+    }
+    let store = open_store(config, data).await.map_err(Failed::Usage)?;
+    let next = to.map_or_else(|| data.join(NEXT_FILE), Path::to_owned);
+    let key = make(&next).map_err(Failed::Usage)?;
+    let changed = store.change_seal_key(&key).await;
+    store.close().await;
+    changed.map_err(|error| Failed::Internal(error.into()))?;
+    let is_own = config.seal_key.is_none();
+    let file = if is_own { data.join(FILE) } else { next.clone() };
+    if is_own {
+        fs::rename(&next, &file).map_err(|error| Failed::Internal(error.into()))?;
+    }
+    say(&format!("Every row is sealed with the new key in {}.", file.display()));
+    Ok(())
+}
+
+/// Opens the database with its key. Makes the key at the first start. Reads and writes files of the data directory.
+pub(super) async fn open_store(config: &config::Store, data: &Path) -> anyhow::Result<Store> {
+    if let Some(key) = configured(config) {
+        return Ok(open(config, data, key, false).await?);
+    }
+    let (file, next) = (data.join(FILE), data.join(NEXT_FILE));
+    match (read(&file)?, read(&next)?) {
+        (Some(key), None) => Ok(open(config, data, key, false).await?),
+        // The process ended while it changed the key.
+        (Some(key), Some(next_key)) => match open(config, data, key, false).await {
+            Err(StoreError::OtherKey { .. }) => in_force(config, data, next_key, false).await,
+            opened => {
+                fs::remove_file(&next).with_context(|| format!("cannot remove {}", next.display()))?;
+                Ok(opened?)
+            }
+        },
+        (None, next_key) => {
+            let is_made = next_key.is_none();
+            let key = next_key.map_or_else(|| make(&next), Ok)?;
+            let opened = in_force(config, data, key, true).await;
+            if is_made && opened.is_err() {
+                // Nothing is sealed with it.
+                let _ = fs::remove_file(&next);
+            }
+            opened
+        }
+    }
+}
+
+/// Opens the database with the next key, which is the one in force from then on.
+async fn in_force(config: &config::Store, data: &Path, key: SealKey, may_adopt: bool) -> anyhow::Result<Store> {
+    let store = open(config, data, key, may_adopt).await?;
+    let (file, next) = (data.join(FILE), data.join(NEXT_FILE));
+    fs::rename(&next, &file).with_context(|| format!("cannot rename {}", next.display()))?;
+    Ok(store)
+}
+
+async fn open(config: &config::Store, data: &Path, key: SealKey, may_adopt: bool) -> Result<Store, StoreError> {
+    Store::open(config.database_url(data)?.expose(), &Sealing { key, may_adopt }).await
+}
+
+/// Returns the key in force, if there is one. Reads a file.
+pub(super) fn known_key(config: &config::Store, data: &Path) -> anyhow::Result<Option<SealKey>> {
+    configured(config).map_or_else(|| read(&data.join(FILE)), |key| Ok(Some(key)))
+}
+
+fn configured(config: &config::Store) -> Option<SealKey> {
+    let key = config.seal_key.as_ref()?;
+    Some(SealKey::parse(key.expose()).expect("invariant: a configuration is validated when it is loaded"))
+}
+
+fn read(file: &Path) -> anyhow::Result<Option<SealKey>> {
+    use std::os::unix::fs::MetadataExt;
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+    };
+    let mode = fs::metadata(file).with_context(|| format!("cannot look at {}", file.display()))?.mode();
+    if mode & 0o077 != 0 {
+        bail!("{} may be read by others (mode {:o}); run chmod 600 on it", file.display(), mode & 0o777);
+    }
+    let key = SealKey::parse(&text);
+    let key = key.with_context(|| format!("{} holds no key (64 hexadecimal digits); restore it", file.display()))?;
+    Ok(Some(key))
+}
+
+/// Makes a key in a new file.
+fn make(file: &Path) -> anyhow::Result<SealKey> {
+    let key = SealKey::random().context("the system gives no randomness")?;
+    let made = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(file);
+    let mut made = made.with_context(|| format!("cannot create {}", file.display()))?;
+    let written = writeln!(made, "{}", key.expose()).and_then(|()| made.sync_all());
+    written.with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(key)
+}

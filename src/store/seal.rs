@@ -1,0 +1,225 @@
+//! Seals: a row that decides something bears an HMAC over what it says, under a key that is not in the database. Who can
+//! write to the database and does not have the key can make no row that counts, and change none.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use sqlx::AnyConnection;
+
+use super::audit::HEAD;
+use super::dialect::Durability;
+use super::row::Stored;
+use super::{Store, StoreError, cards, inbox, ledger, outbox, plans, votes};
+
+/// The length of a key, in bytes: as much as the hash holds.
+const KEY_BYTES: usize = 32;
+
+/// The problem with a row whose seal does not fit.
+const UNSEALED: &str = "it was not written by this bot, or was changed since";
+
+/// The key of the seals.
+#[derive(Clone)]
+pub struct SealKey(Arc<[u8; KEY_BYTES]>);
+
+impl SealKey {
+    /// Takes a key as it is.
+    pub fn new(key: [u8; KEY_BYTES]) -> Self {
+        Self(Arc::new(key))
+    }
+
+    /// Reads 64 hexadecimal digits, with or without blanks around them; none for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let digits: Option<Vec<u8>> =
+            (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
+        digits.filter(|_| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?.try_into().ok().map(Self::new)
+    }
+
+    /// Makes a key of the operating system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the system has no randomness.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        let mut key = [0; KEY_BYTES];
+        getrandom::fill(&mut key)?;
+        Ok(Self::new(key))
+    }
+
+    /// Returns the 64 hexadecimal digits that [`SealKey::parse`] reads. They are a secret.
+    pub fn expose(&self) -> String {
+        hex(self.0.as_slice())
+    }
+
+    /// Seals a kind of row: each part with its length, so that no two rows are written alike.
+    fn seal(&self, kind: &str, parts: &[String]) -> String {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_slice()).expect("invariant: an HMAC takes any key");
+        for part in std::iter::once(kind).chain(parts.iter().map(String::as_str)) {
+            mac.update(format!("{}:", part.len()).as_bytes());
+            mac.update(part.as_bytes());
+        }
+        hex(&mac.finalize().into_bytes())
+    }
+}
+
+impl fmt::Debug for SealKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[masked]")
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(half.into(), 16).expect("invariant: half a byte is one digit");
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// The seals of a store. One that is opened only to be read may have no key, and then checks none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seals(pub(super) Option<SealKey>);
+
+impl Seals {
+    /// Returns a row's seal; empty without a key, which is the seal of nothing.
+    pub(super) fn over(&self, rows: &SealedRows, parts: &[String]) -> String {
+        self.0.as_ref().map(|key| key.seal(rows.kind, parts)).unwrap_or_default()
+    }
+
+    /// Refuses a row that was read and whose seal does not fit.
+    pub(super) fn check(&self, rows: &SealedRows, row: &Stored<'_>) -> Result<(), StoreError> {
+        let Some(key) = &self.0 else { return Ok(()) };
+        let expected = key.seal(rows.kind, &(rows.parts)(row)?);
+        // The time that it takes to compare two hashes tells nothing of the key.
+        if row.text(rows.column)? == expected { Ok(()) } else { Err(row.wrong(rows.column, UNSEALED.to_owned())) }
+    }
+}
+
+/// Rows that are sealed. Their column `id` names them.
+pub(super) struct SealedRows {
+    /// What they are, so that no row passes for one of another kind.
+    pub(super) kind: &'static str,
+    /// The column of the seal.
+    pub(super) column: &'static str,
+    /// What is sealed, of a row with the columns that are named there.
+    pub(super) parts: fn(&Stored<'_>) -> Result<Vec<String>, StoreError>,
+    /// Selects every row, with its seal.
+    pub(super) select: &'static str,
+    /// Sets the seal `$1` of the row `$2`.
+    pub(super) set: &'static str,
+    /// The table.
+    pub(super) table: &'static str,
+}
+
+/// Everything that is sealed.
+const ALL: [&SealedRows; 9] = [
+    &plans::FROZEN,
+    &plans::STANDING,
+    &votes::SEALED,
+    &ledger::SEALED,
+    &inbox::SEALED,
+    &outbox::SEALED,
+    &outbox::SENT,
+    &cards::SEALED,
+    &HEAD,
+];
+
+/// The seal over nothing, by which a key is known.
+const MARK: &str = "key";
+
+impl Store {
+    /// Checks that the rows are sealed with this key. A database without seals is sealed if `may_adopt`, or if there is
+    /// nothing in it that decides anything. Reads; writes once.
+    pub(super) async fn prepare_seals(&self, may_adopt: bool) -> Result<(), StoreError> {
+        let Some(key) = &self.seals.0 else { return Ok(()) };
+        let mark = key.seal(MARK, &[]);
+        let found = sqlx::query_scalar::<_, String>("SELECT mark FROM seal_key WHERE one = 1");
+        let found =
+            found.fetch_optional(&self.read).await.map_err(StoreError::while_doing("reading the seals' key"))?;
+        match found {
+            Some(found) if found == mark => Ok(()),
+            Some(_) => Err(StoreError::OtherKey { place: self.database.place() }),
+            None if may_adopt || self.decides_nothing().await? => self.seal_all(key, None).await,
+            None => Err(StoreError::Unsealed { place: self.database.place() }),
+        }
+    }
+
+    async fn decides_nothing(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT (SELECT COUNT(*) FROM plans) + (SELECT COUNT(*) FROM ledger) + (SELECT COUNT(*) FROM inbox)";
+        let rows = sqlx::query_scalar::<_, i64>(sql).fetch_one(&self.read).await;
+        Ok(rows.map_err(StoreError::while_doing("looking for sealed rows"))? == 0)
+    }
+
+    /// Seals every row with another key, and remembers that key. A row whose seal does not fit loses it. Writes, one commit.
+    /// Nobody else may use the database meanwhile.
+    pub async fn change_seal_key(&self, new: &SealKey) -> Result<(), StoreError> {
+        self.seal_all(new, Some(&self.seals)).await
+    }
+
+    /// Seals every row: all of them, or those whose seal fits `before`.
+    async fn seal_all(&self, key: &SealKey, before: Option<&Seals>) -> Result<(), StoreError> {
+        let doing = "sealing the database";
+        let mut tx = self.begin_write(Durability::Full).await?;
+        for rows in ALL {
+            let read = sqlx::query(rows.select).fetch_all(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
+            for row in &read {
+                let row = Stored::new(rows.table, row);
+                let is_sound = before.is_none_or(|before| before.check(rows, &row).is_ok());
+                let seal = if is_sound { key.seal(rows.kind, &(rows.parts)(&row)?) } else { String::new() };
+                let set = sqlx::query(rows.set).bind(seal).bind(row.id()).execute(&mut *tx).await;
+                set.map_err(StoreError::while_doing(doing))?;
+            }
+        }
+        remember(&mut tx, &key.seal(MARK, &[])).await.map_err(StoreError::while_doing(doing))?;
+        tx.commit().await.map_err(StoreError::while_doing(doing))
+    }
+
+    /// Returns every row whose seal does not fit: its table, its id, and a sentence. Reads everything that is sealed.
+    pub async fn broken_seals(&self) -> Result<Vec<StoreError>, StoreError> {
+        let mut broken = Vec::new();
+        for rows in ALL {
+            let read = sqlx::query(rows.select).fetch_all(&self.read).await;
+            for row in &read.map_err(StoreError::while_doing("checking the seals"))? {
+                broken.extend(self.seals.check(rows, &Stored::new(rows.table, row)).err());
+            }
+        }
+        Ok(broken)
+    }
+}
+
+async fn remember(tx: &mut AnyConnection, mark: &str) -> Result<(), sqlx::Error> {
+    let sql = "INSERT INTO seal_key (one, mark) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET mark = excluded.mark";
+    sqlx::query(sql).bind(mark).execute(tx).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_written_in_hexadecimal_digits() {
+        let key = SealKey::random().expect("there is randomness");
+        assert_eq!(SealKey::parse(&format!(" {}\n", key.expose())).map(|read| read.expose()), Some(key.expose()));
+        for text in ["", "00", &"g".repeat(64), &"0".repeat(63), &"0".repeat(66), &"+1".repeat(32), &"ä".repeat(32)] {
+            assert!(SealKey::parse(text).is_none(), "{text}");
+        }
+        assert_eq!(format!("{key:?}"), "[masked]");
+    }
+
+    #[test]
+    fn no_two_rows_have_one_seal() {
+        let key = SealKey::new([7; KEY_BYTES]);
+        let seal = |kind: &str, parts: &[&str]| {
+            key.seal(kind, &parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>())
+        };
+        let rows = [
+            seal("plan", &["a", "b"]),
+            seal("plan", &["ab", ""]),
+            seal("plan", &["a", "b", ""]),
+            seal("plan", &["a1:b"]),
+            seal("vote", &["a", "b"]),
+            SealKey::new([8; KEY_BYTES]).seal("plan", &["a".to_owned(), "b".to_owned()]),
+        ];
+        let different: std::collections::BTreeSet<&String> = rows.iter().collect();
+        assert_eq!(different.len(), rows.len());
+    }
+}
