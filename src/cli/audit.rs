@@ -12,15 +12,18 @@ use serde_json::json;
 use super::seal::known_key;
 use super::setup::configuration;
 use super::{Failed, RunArgs};
-use crate::store::{AuditHead, AuditReport, SealKey, Store, StoreError};
+use crate::store::{AuditHead, AuditReport, BrokenRow, SealKey, Store, StoreError};
 
 /// Readable and writable by the owner alone: the trail holds what people did.
 const FILE_MODE: u32 = 0o600;
 
+/// The most rows that are named.
+const NAMED_MAX: usize = 20;
+
 /// What to do with the trail.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Prove that no row of the audit trail was changed, removed or replaced
+    /// Prove that no row of the audit trail, and no other row that decides something, was changed, removed or replaced
     Verify {
         /// A head that was printed earlier, SEQ:HASH; at least 16 digits of the hash
         #[arg(long, value_name = "HEAD")]
@@ -60,15 +63,33 @@ fn database(args: &RunArgs) -> anyhow::Result<(String, Option<SealKey>)> {
 
 async fn verify(store: &Store, expect: Option<&AuditHead>, json: bool) -> Result<(), Failed> {
     let report = store.verify_audit(expect).await.map_err(|error| Failed::Internal(error.into()))?;
+    let broken = store.broken_rows().await.map_err(|error| Failed::Internal(error.into()))?;
     match (json, &report.problem) {
-        (true, _) => print(&format!("{}\n", as_json(&report)))?,
-        (false, None) => print(&format!("{}\n", whole(&report)))?,
-        (false, Some(_)) => {}
+        (true, _) => print(&format!("{}\n", as_json(&report, &broken)))?,
+        (false, None) if broken.is_empty() => {
+            let unchecked =
+                if store.has_key() { "" } else { " There is no key here, so that the seals were not checked." };
+            print(&format!("{}{unchecked}\n", whole(&report)))?;
+        }
+        (false, Some(_) | None) => {}
     }
-    match report.problem {
-        None => Ok(()),
-        Some(problem) => Err(Failed::NotFine(format!("The audit trail is not whole: {problem}."))),
+    match (report.problem, broken.as_slice()) {
+        (None, []) => Ok(()),
+        (None, rows) => Err(Failed::NotFine(not_ours(rows))),
+        (Some(problem), _) => Err(Failed::NotFine(format!("The audit trail is not whole: {problem}."))),
     }
+}
+
+/// The sentences about rows that the bot did not write.
+fn not_ours(rows: &[BrokenRow]) -> String {
+    let count = match rows.len() {
+        1 => "1 row is not what the bot wrote; nothing is decided by it".to_owned(),
+        many => format!("{many} rows are not what the bot wrote; nothing is decided by them"),
+    };
+    let named: Vec<String> = rows.iter().take(NAMED_MAX).map(|row| format!("  {}", row.problem)).collect();
+    let more = rows.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+    format!("{count}:\n{}{more}", named.join("\n"))
 }
 
 /// The sentence for a trail in which nothing is wrong.
@@ -82,13 +103,16 @@ fn whole(report: &AuditReport) -> String {
     format!("The audit trail is whole: {rows}, head {}.{deleted}", report.head)
 }
 
-fn as_json(report: &AuditReport) -> serde_json::Value {
+fn as_json(report: &AuditReport, broken: &[BrokenRow]) -> serde_json::Value {
     let problem = report.problem.as_ref();
     json!({
-        "whole": problem.is_none(),
+        "whole": problem.is_none() && broken.is_empty(),
         "rows": report.rows,
         "payloads_deleted": report.payloads_deleted,
         "head": report.head.to_string(),
+        "broken": broken.iter().map(|row| {
+            json!({ "table": row.table, "id": row.id, "sentence": row.problem })
+        }).collect::<Vec<_>>(),
         "problem": problem.map(|problem| {
             json!({ "seq": problem.seq, "id": problem.id, "sentence": problem.to_string() })
         }),

@@ -125,6 +125,11 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
     following.abort();
     spokes.shutdown().await;
     let ran = ended.map_err(Failed::Internal)?;
+    if ran.lost_its_database {
+        let problem = "the database was removed or replaced while the bot ran, and what was changed since is lost; \
+                       put it back, or start again with the one that is there now";
+        return Err(Failed::Usage(anyhow::anyhow!(problem)));
+    }
     if let Some(line) = ran.left.and_then(still_open) {
         super::say(&line);
     }

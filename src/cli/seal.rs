@@ -10,8 +10,9 @@ use anyhow::{Context, bail};
 
 use super::setup::configuration;
 use super::{Failed, RunArgs, say};
+use crate::clock::random_bytes;
 use crate::config::{self, lock_data_dir};
-use crate::store::{SealKey, Sealing, Store, StoreError};
+use crate::store::{Adopts, SealKey, Sealing, Store, StoreError};
 
 /// The key's file in the data directory.
 const FILE: &str = "seal.key";
@@ -29,7 +30,8 @@ pub(crate) enum SealCommand {
     Adopt,
     /// Seal every row with a new key; a row whose seal is broken stays broken
     Rotate {
-        /// Write the new key into this file, which must not exist yet [default: the key's file in the data directory]
+        /// Write the new key into this file, which must not exist yet, for `store.seal_key_file` to name [default: the key's
+        /// file in the data directory]
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
     },
@@ -53,7 +55,7 @@ pub(super) fn run(args: &RunArgs, command: &SealCommand) -> Result<(), Failed> {
 async fn adopt(config: &config::Store, data: &Path) -> Result<(), Failed> {
     let key = known_key(config, data).map_err(Failed::Usage)?;
     let store = match key {
-        Some(key) => open(config, data, key, true).await.map_err(|error| Failed::Usage(error.into()))?,
+        Some(key) => open(config, data, key, Adopts::Everything).await.map_err(|error| Failed::Usage(error.into()))?,
         None => open_store(config, data).await.map_err(Failed::Usage)?,
     };
     store.close().await;
@@ -72,26 +74,34 @@ async fn rotate(config: &config::Store, data: &Path, to: Option<&Path>) -> Resul
     let changed = store.change_seal_key(&key).await;
     store.close().await;
     changed.map_err(|error| Failed::Internal(error.into()))?;
-    let is_own = config.seal_key.is_none();
-    let file = if is_own { data.join(FILE) } else { next.clone() };
-    if is_own {
-        fs::rename(&next, &file).map_err(|error| Failed::Internal(error.into()))?;
-    }
-    say(&format!("Every row is sealed with the new key in {}.", file.display()));
+    let own = data.join(FILE);
+    let (placed, said) = match to {
+        None => (fs::rename(&next, &own), format!("Every row is sealed with the new key in {}.", own.display())),
+        Some(file) => {
+            let removed = if own.exists() { fs::remove_file(&own) } else { Ok(()) };
+            let file = file.display();
+            (
+                removed,
+                format!("Every row is sealed with the new key in {file}; name that file in `store.seal_key_file`."),
+            )
+        }
+    };
+    placed.map_err(|error| Failed::Internal(error.into()))?;
+    say(&said);
     Ok(())
 }
 
 /// Opens the database with its key. Makes the key at the first start. Reads and writes files of the data directory.
 pub(super) async fn open_store(config: &config::Store, data: &Path) -> anyhow::Result<Store> {
     if let Some(key) = configured(config) {
-        return Ok(open(config, data, key, false).await?);
+        return Ok(open(config, data, key, Adopts::Nothing).await?);
     }
     let (file, next) = (data.join(FILE), data.join(NEXT_FILE));
     match (read(&file)?, read(&next)?) {
-        (Some(key), None) => Ok(open(config, data, key, false).await?),
+        (Some(key), None) => Ok(open(config, data, key, Adopts::Nothing).await?),
         // The process ended while it changed the key.
-        (Some(key), Some(next_key)) => match open(config, data, key, false).await {
-            Err(StoreError::OtherKey { .. }) => in_force(config, data, next_key, false).await,
+        (Some(key), Some(next_key)) => match open(config, data, key, Adopts::Nothing).await {
+            Err(StoreError::OtherKey { .. }) => in_force(config, data, next_key, Adopts::Nothing).await,
             opened => {
                 fs::remove_file(&next).with_context(|| format!("cannot remove {}", next.display()))?;
                 Ok(opened?)
@@ -100,7 +110,7 @@ pub(super) async fn open_store(config: &config::Store, data: &Path) -> anyhow::R
         (None, next_key) => {
             let is_made = next_key.is_none();
             let key = next_key.map_or_else(|| make(&next), Ok)?;
-            let opened = in_force(config, data, key, true).await;
+            let opened = in_force(config, data, key, Adopts::Unsealed).await;
             if is_made && opened.is_err() {
                 // Nothing is sealed with it.
                 let _ = fs::remove_file(&next);
@@ -111,15 +121,15 @@ pub(super) async fn open_store(config: &config::Store, data: &Path) -> anyhow::R
 }
 
 /// Opens the database with the next key, which is the one in force from then on.
-async fn in_force(config: &config::Store, data: &Path, key: SealKey, may_adopt: bool) -> anyhow::Result<Store> {
-    let store = open(config, data, key, may_adopt).await?;
+async fn in_force(config: &config::Store, data: &Path, key: SealKey, adopts: Adopts) -> anyhow::Result<Store> {
+    let store = open(config, data, key, adopts).await?;
     let (file, next) = (data.join(FILE), data.join(NEXT_FILE));
     fs::rename(&next, &file).with_context(|| format!("cannot rename {}", next.display()))?;
     Ok(store)
 }
 
-async fn open(config: &config::Store, data: &Path, key: SealKey, may_adopt: bool) -> Result<Store, StoreError> {
-    Store::open(config.database_url(data)?.expose(), &Sealing { key, may_adopt }).await
+async fn open(config: &config::Store, data: &Path, key: SealKey, adopts: Adopts) -> Result<Store, StoreError> {
+    Store::open(config.database_url(data)?.expose(), &Sealing { key, adopts }).await
 }
 
 /// Returns the key in force, if there is one. Reads a file.
@@ -150,7 +160,7 @@ fn read(file: &Path) -> anyhow::Result<Option<SealKey>> {
 
 /// Makes a key in a new file.
 fn make(file: &Path) -> anyhow::Result<SealKey> {
-    let key = SealKey::random().context("the system gives no randomness")?;
+    let key = SealKey::new(random_bytes());
     let made = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(file);
     let mut made = made.with_context(|| format!("cannot create {}", file.display()))?;
     let written = writeln!(made, "{}", key.expose()).and_then(|()| made.sync_all());

@@ -68,6 +68,8 @@ pub struct Ran {
     pub ends: Vec<(Platform, Ended)>,
     /// The plans that may still come to something; none where they cannot be counted.
     pub left: Option<PlansLeft>,
+    /// True if it ended because the database was removed or replaced.
+    pub lost_its_database: bool,
 }
 
 /// Everything that runs.
@@ -176,7 +178,7 @@ impl Engine {
         self.recover().await.context("failed to take up what was left unfinished")?;
         let outbox = tokio::spawn(self.tasks.track_future(Arc::clone(self).deliver_messages()));
         let cards = tokio::spawn(Arc::clone(self).keep_cards());
-        let log = tokio::spawn(Arc::clone(self).keep_log_short());
+        let database = tokio::spawn(Arc::clone(self).keep_database(stop.clone()));
         let few = tokio::spawn(Arc::clone(self).keep_few_threads());
         let mut hearing = tokio::task::JoinSet::new();
         for adapter in self.adapters.values() {
@@ -191,17 +193,25 @@ impl Engine {
             tracing::warn!(%error, "requests that are taken up at the next start will count as interrupted");
         }
         cards.abort();
-        log.abort();
+        database.abort();
         few.abort();
+        let lost_its_database = !self.store.is_in_place();
         let left = self.store.plans_left().await;
         self.store.close().await;
-        Ok(Ran { ends, left: left.inspect_err(|error| tracing::warn!(%error, "open plans were not counted")).ok() })
+        let left = left.inspect_err(|error| tracing::warn!(%error, "open plans were not counted")).ok();
+        Ok(Ran { ends, left, lost_its_database })
     }
 
-    /// Keeps the log of the database short, so that no commit has to.
-    async fn keep_log_short(self: Arc<Self>) {
+    /// Keeps the log of the database short, so that no commit has to; and stops the bot if the database is not the one that was
+    /// opened, because what was accepted would be lost.
+    async fn keep_database(self: Arc<Self>, stop: CancellationToken) {
         loop {
             tokio::time::sleep(FOLD_EVERY).await;
+            if !self.store.is_in_place() {
+                tracing::error!("the database was removed or replaced; the bot stops");
+                stop.cancel();
+                return;
+            }
             if let Err(error) = self.store.fold_log().await {
                 tracing::warn!(%error, "the log of the database is not folded into it; it grows until that is possible");
             }

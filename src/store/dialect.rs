@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -89,7 +89,18 @@ pub fn sqlite_url(file: &Path) -> Result<String, StoreError> {
     Ok(url)
 }
 
+/// A file system, and the number of a file in it.
+pub(super) type Identity = (u64, u64);
+
 impl Database {
+    /// Returns which file it is; none for a missing one, and for a server. Looks at the file.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        match self {
+            Self::Sqlite { file, .. } => file.metadata().ok().map(|meta| (meta.dev(), meta.ino())),
+            Self::Postgres { .. } => None,
+        }
+    }
+
     /// Reads the URL. No I/O.
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
         let wrong = |problem: &str| StoreError::Url { problem: problem.to_owned() };

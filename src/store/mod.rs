@@ -37,7 +37,7 @@ use sqlx::{Any, AnyConnection, AnyPool};
 pub use audit::{AuditEntry, AuditHead, AuditProblem, AuditReport, AuditRow, AuditWrong, BadHead, What};
 pub use cards::{Face, Redraw};
 pub use dialect::sqlite_url;
-use dialect::{Database, Durability, Pools};
+use dialect::{Database, Durability, Identity, Pools};
 pub use error::StoreError;
 pub use inbox::{Ending, Unfinished, UnfinishedSignals};
 pub use ledger::{LedgerChange, ReadLedger};
@@ -65,6 +65,8 @@ pub struct Store {
     /// Whose changes these are, so that every thread has its turn.
     whose: Option<Arc<ThreadKey>>,
     seals: Seals,
+    /// The file as it was opened; none on Postgres.
+    identity: Option<Identity>,
 }
 
 /// The key of a database's seals, and what it may do.
@@ -72,14 +74,25 @@ pub struct Store {
 pub struct Sealing {
     /// The key.
     pub key: SealKey,
-    /// True if a database without seals is sealed as it is: there was no key before, or an administrator says so.
-    pub may_adopt: bool,
+    /// What is sealed as it is.
+    pub adopts: Adopts,
+}
+
+/// What of a database is sealed as it is when it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adopts {
+    /// Nothing: it must be sealed with this key.
+    Nothing,
+    /// A database that has no seals, because there was no key before.
+    Unsealed,
+    /// All of it, whatever seals there are: an administrator says so.
+    Everything,
 }
 
 impl Sealing {
     /// A key that everybody knows: for a database that nobody else can write to, such as a test's or a replay's.
     pub fn unguarded() -> Self {
-        Self { key: SealKey::new([0; 32]), may_adopt: true }
+        Self { key: SealKey::new([0; 32]), adopts: Adopts::Unsealed }
     }
 }
 
@@ -139,7 +152,7 @@ impl Store {
         let database = Database::parse(url)?;
         database.prepare().await?;
         let store = Self::over(database.pools(), database, Seals(Some(sealing.key.clone())));
-        store.prepare_seals(sealing.may_adopt).await?;
+        store.prepare_seals(sealing.adopts).await?;
         store.adopt_old_audit().await?;
         Ok(store)
     }
@@ -154,9 +167,19 @@ impl Store {
     }
 
     fn over(pools: Pools, database: Database, seals: Seals) -> Self {
-        let line = Line::new(pools.writers);
+        let (line, identity) = (Line::new(pools.writers), database.identity());
         let (write, read, fold) = (pools.write, pools.read, pools.fold);
-        Self { write, read, database: Arc::new(database), line, fold, folded: Arc::default(), whose: None, seals }
+        Self {
+            write,
+            read,
+            database: Arc::new(database),
+            line,
+            fold,
+            folded: Arc::default(),
+            whose: None,
+            seals,
+            identity,
+        }
     }
 
     /// The same store, in which what is written counts as this thread's: where several wait to write, the thread that
@@ -200,6 +223,12 @@ impl Store {
     /// Counts everything. Reads; the numbers are of one moment only where nobody writes.
     pub async fn counts(&self) -> Result<Counts, StoreError> {
         self.count().await.map_err(StoreError::while_doing("counting"))
+    }
+
+    /// Returns false if the database's file was removed or replaced since it was opened: what is written goes nowhere then. On
+    /// Postgres always true. Looks at the file.
+    pub fn is_in_place(&self) -> bool {
+        self.identity.is_none() || self.identity == self.database.identity()
     }
 
     /// Folds what `SQLite` has in its log into the file, as far as nobody reads what was before; on Postgres there is nothing

@@ -11,7 +11,7 @@ use sqlx::AnyConnection;
 use super::audit::HEAD;
 use super::dialect::Durability;
 use super::row::Stored;
-use super::{Store, StoreError, cards, inbox, ledger, outbox, plans, votes};
+use super::{Adopts, BrokenRow, Store, StoreError, cards, inbox, ledger, outbox, plans, votes};
 
 /// The length of a key, in bytes: as much as the hash holds.
 const KEY_BYTES: usize = 32;
@@ -35,17 +35,6 @@ impl SealKey {
         let digits: Option<Vec<u8>> =
             (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
         digits.filter(|_| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?.try_into().ok().map(Self::new)
-    }
-
-    /// Makes a key of the operating system's randomness.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system has no randomness.
-    pub fn random() -> Result<Self, getrandom::Error> {
-        let mut key = [0; KEY_BYTES];
-        getrandom::fill(&mut key)?;
-        Ok(Self::new(key))
     }
 
     /// Returns the 64 hexadecimal digits that [`SealKey::parse`] reads. They are a secret.
@@ -127,20 +116,26 @@ const ALL: [&SealedRows; 9] = [
 const MARK: &str = "key";
 
 impl Store {
-    /// Checks that the rows are sealed with this key. A database without seals is sealed if `may_adopt`, or if there is
-    /// nothing in it that decides anything. Reads; writes once.
-    pub(super) async fn prepare_seals(&self, may_adopt: bool) -> Result<(), StoreError> {
+    /// Checks that the rows are sealed with this key, or seals them. A database in which nothing decides anything is always
+    /// sealed. Reads; writes where it seals.
+    pub(super) async fn prepare_seals(&self, adopts: Adopts) -> Result<(), StoreError> {
         let Some(key) = &self.seals.0 else { return Ok(()) };
         let mark = key.seal(MARK, &[]);
         let found = sqlx::query_scalar::<_, String>("SELECT mark FROM seal_key WHERE one = 1");
         let found =
             found.fetch_optional(&self.read).await.map_err(StoreError::while_doing("reading the seals' key"))?;
         match found {
+            _ if adopts == Adopts::Everything => self.seal_all(key, None).await,
             Some(found) if found == mark => Ok(()),
             Some(_) => Err(StoreError::OtherKey { place: self.database.place() }),
-            None if may_adopt || self.decides_nothing().await? => self.seal_all(key, None).await,
+            None if adopts == Adopts::Unsealed || self.decides_nothing().await? => self.seal_all(key, None).await,
             None => Err(StoreError::Unsealed { place: self.database.place() }),
         }
+    }
+
+    /// Returns whether seals are checked. No I/O.
+    pub const fn has_key(&self) -> bool {
+        self.seals.0.is_some()
     }
 
     async fn decides_nothing(&self) -> Result<bool, StoreError> {
@@ -173,15 +168,23 @@ impl Store {
         tx.commit().await.map_err(StoreError::while_doing(doing))
     }
 
-    /// Returns every row whose seal does not fit: its table, its id, and a sentence. Reads everything that is sealed.
-    pub async fn broken_seals(&self) -> Result<Vec<StoreError>, StoreError> {
+    /// Returns every row whose seal does not fit, and every plan of which the audit trail tells and that is not there. None
+    /// where there is no key. Reads everything that is sealed, and the trail.
+    pub async fn broken_rows(&self) -> Result<Vec<BrokenRow>, StoreError> {
         let mut broken = Vec::new();
+        if self.seals.0.is_none() {
+            return Ok(broken);
+        }
         for rows in ALL {
             let read = sqlx::query(rows.select).fetch_all(&self.read).await;
             for row in &read.map_err(StoreError::while_doing("checking the seals"))? {
-                broken.extend(self.seals.check(rows, &Stored::new(rows.table, row)).err());
+                let row = Stored::new(rows.table, row);
+                broken.extend(self.seals.check(rows, &row).err().map(|problem| BrokenRow::of(&row, &problem)));
             }
         }
+        let missing = self.plans_missing().await?.into_iter();
+        let problem = |plan: &str| format!("plan {plan} is missing, of which the audit trail tells");
+        broken.extend(missing.map(|id| BrokenRow { table: "plans", problem: problem(&id), id }));
         Ok(broken)
     }
 }
@@ -197,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_key_is_written_in_hexadecimal_digits() {
-        let key = SealKey::random().expect("there is randomness");
+        let key = SealKey::new(crate::clock::random_bytes());
         assert_eq!(SealKey::parse(&format!(" {}\n", key.expose())).map(|read| read.expose()), Some(key.expose()));
         for text in ["", "00", &"g".repeat(64), &"0".repeat(63), &"0".repeat(66), &"+1".repeat(32), &"ä".repeat(32)] {
             assert!(SealKey::parse(text).is_none(), "{text}");

@@ -91,7 +91,14 @@ fn a_shortened_trail_is_seen_by_who_noted_its_head() {
         "UPDATE audit_head SET seq = (SELECT MAX(seq) FROM audit_chain), \
                    hash = (SELECT hash FROM audit_chain ORDER BY seq DESC LIMIT 1)",
     );
-    assert!(audit(&home, &["verify"]).status.success(), "by itself it is sound");
+    let wrong = audit(&home, &["verify"]);
+    assert!(
+        wrong.status.code() == Some(1) && wrong.err.contains("table audit_head, column seal, row head"),
+        "{wrong:?}"
+    );
+    std::fs::remove_file(home.data().join("seal.key")).expect("it is there");
+    let unsealed = audit(&home, &["verify"]);
+    assert!(unsealed.status.success() && unsealed.out.contains("so that the seals were not checked"), "{unsealed:?}");
     let wrong = audit(&home, &["verify", "--expect", &noted]);
     assert!(
         wrong.status.code() == Some(1) && wrong.err.ends_with("was expected: rows were removed at the end.\n"),

@@ -29,6 +29,7 @@ mod policy;
 mod readme;
 mod scenes;
 mod sandbox;
+mod seals;
 mod secrets;
 #[cfg(feature = "full")]
 mod set_aside;

@@ -7,9 +7,7 @@ mod chance;
 mod seeds;
 mod updates;
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -51,8 +49,6 @@ const REST_MAX: Duration = Duration::from_mins(5);
 #[derive(Default)]
 struct Asked {
     answers: Vec<Duration>,
-    /// For each, the number of calls of the bot before it.
-    marks: Vec<u64>,
 }
 
 impl Asked {
@@ -101,49 +97,24 @@ fn slow_steps(metrics: &str) -> String {
 async fn ask_meanwhile(stage: &Stage, room: ChatId, is_over: &AtomicBool) -> Asked {
     let mut asked = Asked::default();
     while !is_over.load(Ordering::Relaxed) {
-        let (begun, mark) = (Instant::now(), stage.fake.call_count());
+        let begun = Instant::now();
         stage.ask(TOM, room, "load", "of its CPU").await;
         asked.answers.push(begun.elapsed());
-        asked.marks.push(u64::try_from(mark).unwrap_or(u64::MAX));
         sleep(ASK_EVERY).await;
     }
     asked
 }
 
-/// The longest waits, each with how long the bot took to send the answer, by the calls that reached the platform.
-fn slowest(stage: &Stage, room: ChatId, asked: &Asked) -> String {
-    let calls = stage.fake.log();
-    let mut waits: Vec<(Duration, u64)> = asked.answers.iter().copied().zip(asked.marks.iter().copied()).collect();
-    waits.sort_unstable_by(|one, other| other.cmp(one));
-    let told = waits.iter().take(8).filter_map(|(wait, mark)| {
-        let mut behind = calls.iter().filter(|call| call.sequence >= *mark);
-        let before = behind.next()?.at;
-        let sent = behind.find(|call| call.chat == Some(room) && call.method == "sendMessage")?;
-        Some(format!(
-            "{:.3} s at {:.1} s, sent after {:.3} s",
-            wait.as_secs_f32(),
-            before.as_secs_f32(),
-            (sent.at.saturating_sub(before)).as_secs_f32()
-        ))
-    });
-    told.collect::<Vec<_>>().join("; ")
-}
-
-/// Writes a little to the disk of the database, over and over, and returns how long it took to be kept, with when.
-fn disk_waits(folder: PathBuf, is_over: Arc<AtomicBool>) -> std::thread::JoinHandle<Vec<(Duration, Duration)>> {
-    std::thread::spawn(move || {
-        let begun = std::time::Instant::now();
-        let mut waits = Vec::new();
-        let mut file = std::fs::File::create(folder.join("probe")).expect("a file can be made");
-        while !is_over.load(Ordering::Relaxed) {
-            let from = std::time::Instant::now();
-            file.write_all(&[0; 4096]).and_then(|()| file.sync_all()).expect("it can be written");
-            waits.push((from.elapsed(), from.duration_since(begun)));
-            std::thread::sleep(ASK_EVERY);
-        }
-        waits.sort_unstable_by(|one, other| other.cmp(one));
-        waits
-    })
+/// The longest waits of that room, as the bot stored them: from hearing to the answer, and from the answer until it was sent.
+async fn slowest(stage: &Stage, room: ChatId) -> String {
+    let sql = format!(
+        "SELECT i.ended_at - i.received_at, o.settled_at - o.created_at FROM outbox AS o JOIN inbox AS i ON i.id = o.signal \
+         JOIN threads AS t ON t.id = i.thread WHERE t.conversation = '{}' AND o.state = 'sent' \
+         ORDER BY o.settled_at - i.received_at DESC LIMIT 8",
+        room.0
+    );
+    let rows = database::rows(&stage.database(), &sql).await.into_iter();
+    rows.map(|row| format!("{} ms and {} ms", row[0], row[1])).collect::<Vec<_>>().join("; ")
 }
 
 /// Waits until a process has ended.
@@ -218,8 +189,7 @@ async fn no_message_ends_the_process_or_holds_another_thread_up() {
     let (pid, room) = (stage.pid(), stage.fake.private(TOM));
     stage.ask(TOM, room, "load", "of its CPU").await;
     let idle = memory(pid, "VmRSS");
-    let (begun, is_over) = (Instant::now(), Arc::new(AtomicBool::new(false)));
-    let disk = disk_waits(stage.database().parent().expect("it is in a folder").to_owned(), is_over.clone());
+    let (begun, is_over) = (Instant::now(), AtomicBool::new(false));
     let mut chance = Chance::new(seed);
     let flood = async {
         feed(&stage, count, &mut chance).await;
@@ -231,8 +201,7 @@ async fn no_message_ends_the_process_or_holds_another_thread_up() {
         () = has_ended(pid) => panic!("the process has ended; it was at work on {}", at_work(&stage).await),
     };
     let took = begun.elapsed();
-    println!("{}", slowest(&stage, room, &asked));
-    println!("disk {:?}", disk.join().expect("it ends").into_iter().take(8).collect::<Vec<_>>());
+    println!("longest: {}", slowest(&stage, room).await);
     let (peak, data) = (memory(pid, "VmHWM"), memory(pid, "VmData"));
     let (accepted, plans) = (count_of(&stage, "inbox").await, count_of(&stage, "plans").await);
     println!(

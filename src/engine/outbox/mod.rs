@@ -10,7 +10,7 @@ mod owed;
 mod pace;
 mod queue;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -88,17 +88,23 @@ impl Outbox {
         self.shows.end(signal);
     }
 
-    /// Resolves when every message that may be in the conversation of this thread is stored with what the platform calls it,
-    /// and after a second in any case: somebody may answer it before. False where that is not so by then. Where a wait was in
-    /// vain nobody waits for a while: whoever hears on the platform hears nothing else meanwhile.
+    /// Resolves when every message that may be in the conversation of this thread by now is stored with its id there: somebody
+    /// may answer it before. Messages that are sent later are not waited for. Returns false after a second; then no call waits
+    /// for a while, because the adapter hears nothing else meanwhile.
     pub(super) async fn landed_near(&self, near: &ThreadKey, now: Mono) -> bool {
         let here = (near.platform.clone(), room(near));
         let mut landed = self.landed.subscribe();
-        let is_unsettled = || self.lock().of(&near.platform).queue.is_unsettled_near(near);
+        let unsettled =
+            || self.lock().of(&near.platform).queue.unsettled_near(near).map(str::to_owned).collect::<BTreeSet<_>>();
+        let mut left = unsettled();
         if self.in_vain().get(&here).is_some_and(|until| *until > now.0) {
-            return !is_unsettled();
+            return left.is_empty();
         }
-        let all_landed = async { while is_unsettled() && landed.changed().await.is_ok() {} };
+        let all_landed = async {
+            while !left.is_empty() && landed.changed().await.is_ok() {
+                left = &left & &unsettled();
+            }
+        };
         let in_time = tokio::time::timeout(LANDED_MAX, all_landed).await.is_ok();
         if !in_time {
             let mut in_vain = self.in_vain();
@@ -237,3 +243,6 @@ impl From<StoredPost> for Post {
         Self { id, signal, anchor: (!ours).then_some(event), to, lane, body, plan, attempts, tries: 0, repeat, since }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,6 +68,8 @@ type Turn = (Lane, u64, u64);
 struct Line {
     posts: BTreeMap<(Lane, u64), Waiting>,
     stands: Stands,
+    /// The message that is being sent.
+    away: Option<String>,
 }
 
 #[derive(Debug)]
@@ -128,13 +130,15 @@ impl Queue {
         self.on_their_way
     }
 
-    /// Whether a message may be in the conversation of this thread of which nobody knows yet what it is called there: it is
-    /// on its way, or it was before and is tried again.
-    pub(super) fn is_unsettled_near(&self, near: &ThreadKey) -> bool {
+    /// Returns the messages that may be in the conversation of this thread and whose ids there are not known yet: they are on
+    /// their way, or were before and are tried again.
+    pub(super) fn unsettled_near(&self, near: &ThreadKey) -> impl Iterator<Item = &str> {
         let here = room(near);
-        let begun = |line: &Line| line.posts.values().any(|waiting| waiting.post.attempts > 0);
-        let mut near = self.lines.iter().filter(|(thread, _)| room(thread) == here);
-        near.any(|(_, line)| matches!(line.stands, Stands::Apart) || begun(line))
+        let lines = self.lines.iter().filter(move |(thread, _)| room(thread) == here);
+        lines.flat_map(|(_, line)| {
+            let begun = line.posts.values().filter(|waiting| waiting.post.attempts > 0);
+            line.away.as_deref().into_iter().chain(begun.map(|waiting| waiting.post.id.as_str()))
+        })
     }
 
     /// Whether nothing waits for the platform as a whole: then there is time for what may wait.
@@ -175,7 +179,7 @@ impl Queue {
     fn insert(&mut self, sending: Sending, not_before: u64, now: u64, was_away: bool) {
         let Sending { post, place } = sending;
         let thread = post.to.clone();
-        let new = || Line { posts: BTreeMap::new(), stands: Stands::Later((0, 0)) };
+        let new = || Line { posts: BTreeMap::new(), stands: Stands::Later((0, 0)), away: None };
         let line = self.lines.entry(thread.clone()).or_insert_with(new);
         line.posts.insert((post.lane, place), Waiting { post, not_before });
         if was_away || !matches!(line.stands, Stands::Apart) {
@@ -186,6 +190,7 @@ impl Queue {
     /// Puts a thread where its first message belongs.
     fn stand(&mut self, thread: &ThreadKey, now: u64) {
         let Some(waits) = self.lines.get_mut(thread) else { return };
+        waits.away = None;
         match waits.stands {
             Stands::Ready(turn) => drop(self.ready.remove(&turn)),
             Stands::Later(at) => drop(self.later.remove(&at)),
@@ -221,6 +226,7 @@ impl Queue {
         let line = self.lines.get_mut(&thread)?;
         line.stands = Stands::Apart;
         let ((_, place), Waiting { post, .. }) = line.posts.pop_first()?;
+        line.away = Some(post.id.clone());
         self.served.serve(&thread);
         self.on_their_way += 1;
         Some(Sending { post, place })
@@ -237,4 +243,4 @@ impl Queue {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -10,9 +10,12 @@ mod payload;
 mod refusals;
 mod verify;
 
+use std::collections::BTreeSet;
+
 use countersign_core::approval::{Digest, PlanId};
 use countersign_core::envelope::Code;
 use countersign_core::signal::{ActorId, Platform, SignalId, Wall};
+use futures::TryStreamExt;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -112,6 +115,26 @@ impl What {
 }
 
 impl Store {
+    /// The plans of which the trail tells and that are not there. No plan is ever taken away. Reads the trail.
+    pub(super) async fn plans_missing(&self) -> Result<BTreeSet<String>, StoreError> {
+        let doing = "comparing the plans with the audit trail";
+        let mut told = BTreeSet::new();
+        let sql = "SELECT id, body FROM audit_payloads WHERE body NOT LIKE '%\"plan\":\"\"%'";
+        let mut rows = sqlx::query(sql).fetch(&self.read);
+        while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
+            let payload: Payload = Stored::new("audit_payloads", &row).json("body")?;
+            if !payload.plan.is_empty() {
+                told.insert(payload.plan);
+            }
+        }
+        drop(rows);
+        let mut rows = sqlx::query_scalar::<_, String>("SELECT id FROM plans").fetch(&self.read);
+        while let Some(plan) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
+            told.remove(&plan);
+        }
+        Ok(told)
+    }
+
     /// The newest rows, newest first; those whose payload was deleted are left out. Reads.
     pub async fn audit_tail(&self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
         let sql = "SELECT c.id, c.at, p.body FROM audit_chain AS c JOIN audit_payloads AS p ON p.id = c.id \

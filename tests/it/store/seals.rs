@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use countersign::store::{
-    AuditRow, Face, LedgerChange, NewPost, Redraw, SealKey, Sealing, Settled, StepRecord, Store, StoreError,
+    Adopts, AuditRow, Face, LedgerChange, NewPost, Redraw, SealKey, Sealing, Settled, StepRecord, Store,
 };
 use countersign_core::approval::{Filed, PlanState};
 use countersign_core::ledger::{Account, Key, Ledger, Link, Record};
@@ -178,7 +178,7 @@ async fn read(store: &Store, of: &[&Filed]) -> BTreeSet<String> {
 /// The names of the rows whose seal is broken, and what a look at everything says.
 async fn named(store: &Store) -> Vec<String> {
     let mut named: Vec<String> =
-        store.broken_seals().await.expect("readable").iter().map(StoreError::to_string).collect();
+        store.broken_rows().await.expect("readable").into_iter().map(|row| row.problem).collect();
     for thread in store.threads_with_open_plans().await.unwrap_or_default() {
         let open = store.open_plans(&thread).await.expect("the others are readable");
         named.extend(open.broken.into_iter().map(|row| row.problem));
@@ -376,8 +376,8 @@ async fn a_target_is_held_by_the_plan_that_is_under_way_whatever_the_row_says(be
     }
 }
 
-async fn opened(bed: &Bed, key: &SealKey, may_adopt: bool) -> Result<(), String> {
-    let opened = Store::open(&bed.url, &Sealing { key: key.clone(), may_adopt }).await;
+async fn opened(bed: &Bed, key: &SealKey, adopts: Adopts) -> Result<(), String> {
+    let opened = Store::open(&bed.url, &Sealing { key: key.clone(), adopts }).await;
     match opened {
         Ok(store) => {
             store.close().await;
@@ -388,33 +388,33 @@ async fn opened(bed: &Bed, key: &SealKey, may_adopt: bool) -> Result<(), String>
 }
 
 async fn a_database_is_opened_with_its_own_key(bed: Bed) {
-    let other = SealKey::random().expect("there is randomness");
+    let other = SealKey::new(std::array::from_fn(|_| fastrand::u8(..)));
     let own = Sealing::unguarded().key;
     filled(&bed).await;
-    for may_adopt in [true, false] {
-        let error = opened(&bed, &other, may_adopt).await.expect_err("it is another key");
+    for adopts in [Adopts::Unsealed, Adopts::Nothing] {
+        let error = opened(&bed, &other, adopts).await.expect_err("it is another key");
         assert!(error.contains("is sealed with another key; give the one that belongs to it"), "{error}");
     }
-    opened(&bed, &own, false).await.expect("it is its own");
+    opened(&bed, &own, Adopts::Nothing).await.expect("it is its own");
     raw(&bed.url, "DELETE FROM seal_key").await;
-    let error = opened(&bed, &own, false).await.expect_err("its mark was taken away");
+    let error = opened(&bed, &own, Adopts::Nothing).await.expect_err("its mark was taken away");
     assert!(error.contains("has rows that are not sealed; restore a backup, or accept them"), "{error}");
-    opened(&bed, &other, true).await.expect("an administrator says so");
+    opened(&bed, &other, Adopts::Everything).await.expect("an administrator says so");
     let key = Some(other.clone());
     let reader = Store::open_for_reading(&bed.url, key).await.expect("it can be read");
-    assert!(reader.broken_seals().await.expect("readable").is_empty());
+    assert!(reader.broken_rows().await.expect("readable").is_empty());
     reader.close().await;
 }
 
 async fn a_new_key_seals_what_is_sound_and_nothing_else(bed: Bed) {
     let (waiting, under_way) = filled(&bed).await;
     raw(&bed.url, &format!("UPDATE plans SET looks = 7 WHERE id = '{}'", under_way.id())).await;
-    let new = SealKey::random().expect("there is randomness");
+    let new = SealKey::new(std::array::from_fn(|_| fastrand::u8(..)));
     bed.store.change_seal_key(&new).await.expect("it can be written");
-    let store = Store::open(&bed.url, &Sealing { key: new, may_adopt: false }).await.expect("it is its key now");
+    let store = Store::open(&bed.url, &Sealing { key: new, adopts: Adopts::Nothing }).await.expect("it is its key now");
     assert!(store.plan(waiting.id()).await.expect("it was sound").is_some());
     let error = store.plan(under_way.id()).await.expect_err("it was not").to_string();
     assert!(error.contains("table plans, column seal"), "{error}");
-    assert_eq!(store.broken_seals().await.expect("readable").len(), 1);
+    assert_eq!(store.broken_rows().await.expect("readable").len(), 1);
     store.close().await;
 }

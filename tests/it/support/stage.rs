@@ -334,6 +334,12 @@ impl<C: Chat> Stage<C> {
         }
     }
 
+    /// Accepts the database as it is by now, as an administrator does; the bot must not run.
+    pub(crate) fn adopt(&self) {
+        let adopted = super::bot::finish(self.home.bot().args(["seal", "adopt"]), b"");
+        assert!(adopted.status.success(), "{adopted:?}");
+    }
+
     /// Waits until everything that was said is stored as sent, so that a crash repeats none of it.
     pub(crate) async fn settled(&self) {
         let sql = "SELECT id FROM outbox WHERE state IN ('pending', 'sending') \
