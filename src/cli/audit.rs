@@ -2,7 +2,7 @@
 //! running bot, and changes nothing. What is wrong with a trail is decided by the store.
 
 use std::fs::OpenOptions;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::seal::known_key;
 use super::setup::configuration;
-use super::{Failed, RunArgs};
+use super::{Failed, RunArgs, print};
 use crate::store::{AuditHead, AuditReport, BrokenRow, SealKey, Store, StoreError};
 
 /// Readable and writable by the owner alone: the trail holds what people did.
@@ -135,13 +135,6 @@ async fn export(store: &Store, out: Option<&Path>) -> Result<(), Failed> {
         // Whoever read it has seen enough.
         Err(StoreError::Export(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Failed::Internal(error.into())),
-    }
-}
-
-fn print(text: &str) -> Result<(), Failed> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Internal(error.into())),
-        Ok(()) | Err(_) => Ok(()),
     }
 }
 

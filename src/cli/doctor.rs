@@ -120,8 +120,8 @@ async fn set_aside(setup: &Setup) -> Option<About> {
     store.close().await;
     let count = found.ok()?.len();
     let found = format!("messages set aside in the last 7 days: {count}; the bot ended twice while it worked on each");
-    let fix = "Look for `set aside` in the bot's log: it names the message, and the lines before it say how the bot ended. \
-               Report it, so that it can be mended.";
+    let fix = "`countersign inbox parked` shows them; the lines of the bot's log before `set aside` say how it ended. Report it, \
+               so that it can be mended.";
     (count > 0).then(|| ("inbox".to_owned(), Finding::wrong(found, fix)))
 }
 

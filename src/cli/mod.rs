@@ -3,6 +3,7 @@
 mod audit;
 mod classify;
 mod doctor;
+mod inbox;
 #[cfg(feature = "model")]
 mod models;
 mod own;
@@ -79,7 +80,12 @@ enum Command {
         #[command(subcommand)]
         command: audit::AuditCommand,
     },
-    /// Care for the seals of the database: rows that decide something, and that nobody without the key can forge
+    /// List the messages that were set aside because the bot ended while it worked on them
+    Inbox {
+        #[command(subcommand)]
+        command: inbox::InboxCommand,
+    },
+    /// Seal the rows that decide something with a new key, or accept them as they are
     Seal {
         #[command(subcommand)]
         command: seal::SealCommand,
@@ -227,6 +233,7 @@ pub fn main() -> ExitCode {
         Some(Command::Simulate(args)) => simulate::run(&cli.run, &args),
         Some(Command::Classify(args)) => classify::run(&args, cli.run.json),
         Some(Command::Audit { command }) => audit::run(&cli.run, &command),
+        Some(Command::Inbox { command }) => inbox::run(&cli.run, &command),
         Some(Command::Seal { command }) => seal::run(&cli.run, &command),
         Some(Command::Policy { command }) => policy::run(&cli.run, &command),
         Some(Command::Doctor) => doctor::run(&cli.run),
@@ -254,6 +261,15 @@ fn usage_problem(error: &clap::Error) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
     format!("{}; see `countersign --help`", said.join("; ").trim_start_matches("error: "))
+}
+
+/// Writes a text to standard output. A reader that is gone has seen enough.
+fn print(text: &str) -> Result<(), Failed> {
+    use std::io::{ErrorKind, Write};
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Internal(error.into())),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Writes a line for people to standard error. Where that is closed there is nobody to tell.

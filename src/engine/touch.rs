@@ -15,7 +15,10 @@ impl Engine {
     /// before that is known.
     pub(super) async fn take_touch(self: &Arc<Self>, touch: Touch) -> anyhow::Result<Admission> {
         let found = match &touch.on {
-            Touched::Button(button) => Some(self.pressed(&touch.thread, button).await?),
+            Touched::Button { data, on } => {
+                let Some(pressed) = self.pressed(&touch, data, on).await? else { return Ok(Admission::Busy) };
+                Some(pressed)
+            }
             Touched::Message { event, sign } => {
                 let Some(post) = self.reacted(&touch, event).await? else { return Ok(Admission::Busy) };
                 post.and_then(|post| Some((signed(&message(&post)?, *sign)?, post.thread)))
@@ -38,12 +41,29 @@ impl Engine {
         Ok((is_settled || known.is_some()).then_some(known))
     }
 
-    async fn pressed(&self, near: &ThreadKey, button: &str) -> Result<(Payload, ThreadKey), StoreError> {
+    /// What a button decides, and in which thread; none where it is not known yet which message bears it. Only who may talk is
+    /// waited for.
+    async fn pressed(
+        &self,
+        touch: &Touch,
+        button: &str,
+        on: &EventId,
+    ) -> Result<Option<(Payload, ThreadKey)>, StoreError> {
+        let near = &touch.thread;
         let stray = (Payload::Stray, near.clone());
-        let Some((post, place)) = parse(button) else { return Ok(stray) };
-        let Some(post) = self.sound(self.store.touched_post(near, post).await)? else { return Ok(stray) };
+        let Some((id, place)) = parse(button) else { return Ok(Some(stray)) };
+        let mut post = self.sound(self.store.touched_post(near, id).await)?;
+        if post.as_ref().is_some_and(|post| post.parts.is_empty()) && self.may(&asker(touch), &Right::Talk) {
+            let is_settled = self.outbox.landed_near(near, self.clock.mono()).await;
+            post = self.sound(self.store.touched_post(near, id).await)?;
+            if !is_settled && post.as_ref().is_some_and(|post| post.parts.is_empty()) {
+                return Ok(None);
+            }
+        }
+        // A button that was copied to another message, or an older copy of a card that was sent twice, decides nothing.
+        let Some(post) = post.filter(|post| post.parts.contains(on)) else { return Ok(Some(stray)) };
         let pressed = message(&post).and_then(|message| meaning(&message, place));
-        Ok(pressed.map_or(stray, |payload| (payload, post.thread)))
+        Ok(Some(pressed.map_or(stray, |payload| (payload, post.thread))))
     }
 }
 

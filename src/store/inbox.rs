@@ -46,6 +46,17 @@ pub struct Unfinished {
     pub is_set_aside: bool,
 }
 
+/// A signal that was set aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parked {
+    /// When it was set aside.
+    pub at: Wall,
+    /// How often the process ended while this was worked on.
+    pub interruptions: u32,
+    /// As it is kept.
+    pub signal: Signal,
+}
+
 /// How a request ended. It ends once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -154,6 +165,20 @@ impl Store {
         let found = sqlx::query_scalar::<_, i64>(sql).bind(since.0).fetch_all(&self.read).await;
         let found = found.map_err(StoreError::while_doing("looking for what was set aside"))?;
         Ok(found.into_iter().map(Wall).collect())
+    }
+
+    /// Every signal that was set aside, newest first. Reads.
+    pub async fn parked(&self) -> Result<Vec<Parked>, StoreError> {
+        let sql = "SELECT id, body, interruptions, set_aside_at FROM inbox WHERE set_aside_at IS NOT NULL \
+                   ORDER BY set_aside_at DESC, id DESC";
+        let rows = sqlx::query(sql).fetch_all(&self.read).await;
+        let rows = rows.map_err(StoreError::while_doing("reading what was set aside"))?;
+        let parked = |row| {
+            let row = Stored::new("inbox", row);
+            let (at, interruptions) = (Wall(row.number("set_aside_at")?), row.count("interruptions")?);
+            Ok(Parked { at, interruptions, signal: row.json("body")? })
+        };
+        rows.iter().map(parked).collect()
     }
 
     /// Every signal whose request has not ended. Reads.

@@ -16,7 +16,7 @@ use super::{Store, StoreError, outbox, threads};
 macro_rules! select_posts {
     ($rest:expr) => {
         concat!(
-            "SELECT o.id, o.signal, o.lane, o.place, o.body, o.plan, o.seal, o.platform_ids, o.sent_seal, i.event, \
+            "SELECT o.id, o.signal, o.lane, o.place, o.body, o.plan, o.seal, o.platform_ids, o.sent_seal, o.state, i.event, \
              t.platform, t.account, t.space, t.conversation, t.root ",
             $rest
         )
@@ -30,6 +30,8 @@ pub struct TouchedPost {
     pub thread: ThreadKey,
     /// The `Outgoing`, as JSON.
     pub body: String,
+    /// The platform's ids of its parts, in order; none where it is not known to be out.
+    pub parts: Vec<EventId>,
 }
 
 /// One message that holds a plan's card.
@@ -82,12 +84,8 @@ impl Store {
         let Some(row) = self.one_near(sqlx::query(sql), near, event.as_str()).await? else { return Ok(None) };
         let row = Stored::new("outbox", &row);
         // The table of parts only finds the message; what counts is sealed with it.
-        self.seals.check(&outbox::SENT, &row)?;
-        let parts: Vec<String> = row.json("platform_ids")?;
-        if parts.last().is_none_or(|last| last != event.as_str()) {
-            return Ok(None);
-        }
-        touched(&row, &self.seals).map(Some)
+        let touched = touched(&row, &self.seals)?;
+        Ok(Some(touched).filter(|touched| touched.parts.last() == Some(event)))
     }
 
     /// Every message that holds the card of a plan, oldest first. Reads.
@@ -135,5 +133,13 @@ pub(super) async fn write(tx: &mut AnyConnection, post: &str, parts: &[String]) 
 
 fn touched(row: &Stored<'_>, seals: &Seals) -> Result<TouchedPost, StoreError> {
     seals.check(&outbox::SEALED, row)?;
-    Ok(TouchedPost { thread: threads::key(row)?, body: row.text("body")? })
+    let mut parts: Vec<String> = row.json("platform_ids")?;
+    if row.text("state")? == "sent" {
+        seals.check(&outbox::SENT, row)?;
+    } else {
+        // An earlier attempt's, if any.
+        parts.clear();
+    }
+    let parts = parts.into_iter().map(EventId::new).collect();
+    Ok(TouchedPost { thread: threads::key(row)?, body: row.text("body")?, parts })
 }

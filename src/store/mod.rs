@@ -1,5 +1,5 @@
 //! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `messages`, `plans`,
-//! `cards`, `votes`, `ledger`, `usage`, `audit`), `line` for who writes next, the same
+//! `cards`, `votes`, `ledger`, `usage`, `audit`), `seal` for what nobody else can write, `line` for who writes next, the same
 //! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
@@ -20,6 +20,7 @@ mod outbox;
 mod plans;
 mod row;
 mod seal;
+mod standing;
 mod threads;
 mod transaction;
 mod votes;
@@ -39,7 +40,7 @@ pub use cards::{Face, Redraw};
 pub use dialect::sqlite_url;
 use dialect::{Database, Durability, Identity, Pools};
 pub use error::StoreError;
-pub use inbox::{Ending, Unfinished, UnfinishedSignals};
+pub use inbox::{Ending, Parked, Unfinished, UnfinishedSignals};
 pub use ledger::{LedgerChange, ReadLedger};
 use line::{Line, Rank};
 pub use messages::{CardPost, TouchedPost};

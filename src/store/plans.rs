@@ -1,18 +1,15 @@
 //! Plans and the targets that they hold: filed once, moved by compare-and-set, read back and proved by their digest.
 //! Which move may be made, and by whom, is decided in the core; here a move changes exactly one row or none.
 
-use countersign_core::approval::{
-    Decided, Digest, Filed, Frozen, Move, Outcome, PlanId, PlanState, Standing, Withdrawal,
-};
-use countersign_core::envelope::Code;
-use countersign_core::signal::{ThreadKey, Wall};
-use sqlx::any::{AnyArguments, AnyRow};
-use sqlx::query::Query;
-use sqlx::{Any, AnyConnection};
+use countersign_core::approval::{Digest, Filed, Frozen, Move, PlanId, PlanState, Standing};
+use countersign_core::signal::ThreadKey;
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
 
 use super::row::Stored;
 use super::seal::{SealedRows, Seals};
-use super::{BrokenRow, Store, StoreError, threads, votes};
+use super::standing::Columns;
+use super::{BrokenRow, Store, StoreError, standing, threads, votes};
 
 /// The states of [`PlanState::is_open`], as the index `plans_open` has them; a test holds the two together.
 macro_rules! open_states {
@@ -46,18 +43,6 @@ pub(super) const FROZEN: SealedRows = SealedRows {
     parts: frozen_parts,
     select: "SELECT id, digest, target, requested_at, expires_at, frozen_seal FROM plans",
     set: "UPDATE plans SET frozen_seal = $1 WHERE id = $2",
-};
-
-/// How plans stand.
-pub(super) const STANDING: SealedRows = SealedRows {
-    kind: "standing",
-    table: "plans",
-    column: "seal",
-    parts: standing_parts,
-    select: "SELECT p.id, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, p.next_look, p.reminded, p.level, \
-             p.withdrawn, p.version, p.last_move, p.seal, \
-             (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p",
-    set: "UPDATE plans SET seal = $1 WHERE id = $2",
 };
 
 /// One change of a step to the plans.
@@ -217,7 +202,7 @@ async fn file(tx: &mut AnyConnection, seals: &Seals, filed: &Filed) -> Result<u6
         plan.expires_at.0.to_string(),
     ];
     let columns = Columns::of(&filed.standing);
-    let standing = columns.parts(plan.id.as_str(), filed.standing.version, "");
+    let stands = columns.parts(plan.id.as_str(), filed.standing.version, "");
     let sql = "INSERT INTO plans (id, state, code, outcome, decided, over_at, looks, next_look, reminded, level, \
                withdrawn, version, last_move, body, digest, target, requested_at, expires_at, frozen_seal, seal, thread) \
                SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, $16, $17, $18, $19, id \
@@ -228,7 +213,7 @@ async fn file(tx: &mut AnyConnection, seals: &Seals, filed: &Filed) -> Result<u6
     let query = query.bind(number(filed.standing.version)).bind(filed.frozen.bytes());
     let query = query.bind(filed.frozen.digest().as_str()).bind(plan.target.as_str());
     let query = query.bind(plan.requested_at.0).bind(plan.expires_at.0);
-    let query = query.bind(seals.over(&FROZEN, &frozen)).bind(seals.over(&STANDING, &standing));
+    let query = query.bind(seals.over(&FROZEN, &frozen)).bind(seals.over(&standing::SEALED, &stands));
     let inserted = threads::bind_key(query, &plan.thread).execute(&mut *tx).await;
     match inserted.map_err(StoreError::while_doing("filing a plan"))?.rows_affected() {
         0 if is_filed(tx, filed).await? => Ok(0),
@@ -252,7 +237,7 @@ async fn shift(tx: &mut AnyConnection, seals: &Seals, id: &str, moved: &Move) ->
                next_look = $8, reminded = $9, level = $10, withdrawn = $11, version = version + 1, last_move = $12, \
                seal = $13 WHERE id = $1 AND state = $14 AND version = $15";
     let columns = Columns::of(&moved.to);
-    let seal = seals.over(&STANDING, &columns.parts(moved.plan.as_str(), moved.version + 1, id));
+    let seal = seals.over(&standing::SEALED, &columns.parts(moved.plan.as_str(), moved.version + 1, id));
     let query = columns.bind(sqlx::query(sql).bind(moved.plan.as_str()));
     let query = query.bind(id).bind(seal).bind(moved.from.as_str()).bind(number(moved.version));
     let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing("moving a plan"))?;
@@ -326,92 +311,6 @@ async fn under_way(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanI
     found.as_ref().map(other).transpose()
 }
 
-/// The columns of a standing beside its version.
-struct Columns {
-    state: &'static str,
-    code: &'static str,
-    outcome: &'static str,
-    decided: String,
-    over_at: Option<i64>,
-    looks: i64,
-    next_look: Option<i64>,
-    reminded: i64,
-    level: i64,
-    withdrawn: &'static str,
-    /// The number of votes, which are rows of their own.
-    votes: usize,
-}
-
-impl Columns {
-    fn of(standing: &Standing) -> Self {
-        let (code, outcome) = match standing.state {
-            PlanState::Refused(code) => (code.as_str(), ""),
-            PlanState::Verified(outcome) => ("", outcome.as_str()),
-            _ => ("", ""),
-        };
-        let decided = standing.decided.as_ref().map(serde_json::to_string).transpose();
-        Self {
-            state: standing.state.as_str(),
-            code,
-            outcome,
-            decided: decided.expect("invariant: a decision is plain data").unwrap_or_default(),
-            over_at: standing.over_at.map(|at| at.0),
-            looks: i64::from(standing.looks),
-            next_look: standing.next_look.map(|at| at.0),
-            reminded: i64::from(standing.reminded),
-            level: i64::from(standing.level),
-            withdrawn: standing.withdrawn.map_or("", Withdrawal::as_str),
-            votes: standing.votes.len(),
-        }
-    }
-
-    /// Binds all but the votes, in the order of the fields.
-    fn bind<'q>(&self, query: Query<'q, Any, AnyArguments>) -> Query<'q, Any, AnyArguments> {
-        let query = query.bind(self.state).bind(self.code).bind(self.outcome).bind(self.decided.clone());
-        let query = query.bind(self.over_at).bind(self.looks).bind(self.next_look).bind(self.reminded);
-        query.bind(self.level).bind(self.withdrawn)
-    }
-
-    /// Returns what is sealed, as [`standing_parts`] reads it.
-    fn parts(&self, plan: &str, version: u64, last_move: &str) -> Vec<String> {
-        let maybe = |at: Option<i64>| at.map(|at| at.to_string()).unwrap_or_default();
-        vec![
-            plan.to_owned(),
-            self.state.to_owned(),
-            self.code.to_owned(),
-            self.outcome.to_owned(),
-            self.decided.clone(),
-            maybe(self.over_at),
-            self.looks.to_string(),
-            maybe(self.next_look),
-            self.reminded.to_string(),
-            self.level.to_string(),
-            self.withdrawn.to_owned(),
-            version.to_string(),
-            last_move.to_owned(),
-            self.votes.to_string(),
-        ]
-    }
-}
-
-fn standing_parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
-    let mut parts = vec![row.id().to_owned()];
-    for column in ["state", "code", "outcome", "decided"] {
-        parts.push(row.text(column)?);
-    }
-    let maybe = |column| Ok(row.maybe_number(column)?.map(|at| at.to_string()).unwrap_or_default());
-    parts.push(maybe("over_at")?);
-    parts.push(row.number("looks")?.to_string());
-    parts.push(maybe("next_look")?);
-    parts.push(row.number("reminded")?.to_string());
-    parts.push(row.number("level")?.to_string());
-    parts.push(row.text("withdrawn")?);
-    parts.push(row.number("version")?.to_string());
-    parts.push(row.text("last_move")?);
-    parts.push(row.number("votes")?.to_string());
-    Ok(parts)
-}
-
 fn frozen_parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
     Ok(vec![
         row.id().to_owned(),
@@ -442,61 +341,9 @@ fn filed(rows: &[&AnyRow], seals: &Seals) -> Result<Filed, StoreError> {
     if plan.thread != threads::key(&row)? {
         return Err(row.wrong("thread", "the plan was asked for in another thread".to_owned()));
     }
-    let standing = Standing { votes, ..standing(&row)? };
+    let standing = Standing { votes, ..standing::read(&row)? };
     // Last, so that what is plainly wrong is named.
     seals.check(&FROZEN, &row)?;
-    seals.check(&STANDING, &row)?;
+    seals.check(&standing::SEALED, &row)?;
     Ok(Filed { standing, frozen })
-}
-
-fn standing(row: &Stored<'_>) -> Result<Standing, StoreError> {
-    let decided = row.text("decided")?;
-    let decided: Option<Decided> = if decided.is_empty() { None } else { Some(row.json("decided")?) };
-    Ok(Standing {
-        state: state(row)?,
-        version: row.natural("version")?,
-        decided,
-        votes: Vec::new(),
-        reminded: row.flag("reminded")?,
-        level: row.count("level")?,
-        withdrawn: withdrawn(row)?,
-        over_at: row.maybe_number("over_at")?.map(Wall),
-        looks: row.count("looks")?,
-        next_look: row.maybe_number("next_look")?.map(Wall),
-    })
-}
-
-fn withdrawn(row: &Stored<'_>) -> Result<Option<Withdrawal>, StoreError> {
-    let name = row.text("withdrawn")?;
-    let known = Withdrawal::ALL.into_iter().find(|why| why.as_str() == name);
-    if name.is_empty() || known.is_some() {
-        return Ok(known);
-    }
-    Err(row.wrong("withdrawn", format!("there is no reason {name}")))
-}
-
-fn state(row: &Stored<'_>) -> Result<PlanState, StoreError> {
-    let name = row.text("state")?;
-    Ok(match name.as_str() {
-        "pending" => PlanState::Pending,
-        "approved" => PlanState::Approved,
-        "executing" => PlanState::Executing,
-        "unverified" => PlanState::Unverified,
-        "unknown" => PlanState::Unknown,
-        "denied" => PlanState::Denied,
-        "expired" => PlanState::Expired,
-        "cancelled" => PlanState::Cancelled,
-        "failed" => PlanState::Failed,
-        "refused" => {
-            let text = row.text("code")?;
-            let code = Code::ALL.into_iter().find(|code| code.as_str() == text);
-            PlanState::Refused(code.ok_or_else(|| row.wrong("code", format!("there is no code {text}")))?)
-        }
-        "verified" => {
-            let text = row.text("outcome")?;
-            let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text);
-            PlanState::Verified(outcome.ok_or_else(|| row.wrong("outcome", format!("there is no outcome {text}")))?)
-        }
-        _ => return Err(row.wrong("state", format!("there is no state {name}"))),
-    })
 }

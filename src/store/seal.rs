@@ -11,7 +11,7 @@ use sqlx::AnyConnection;
 use super::audit::HEAD;
 use super::dialect::Durability;
 use super::row::Stored;
-use super::{Adopts, BrokenRow, Store, StoreError, cards, inbox, ledger, outbox, plans, votes};
+use super::{Adopts, BrokenRow, Store, StoreError, cards, inbox, ledger, outbox, plans, standing, votes};
 
 /// The length of a key, in bytes: as much as the hash holds.
 const KEY_BYTES: usize = 32;
@@ -102,7 +102,7 @@ pub(super) struct SealedRows {
 /// Everything that is sealed.
 const ALL: [&SealedRows; 9] = [
     &plans::FROZEN,
-    &plans::STANDING,
+    &standing::SEALED,
     &votes::SEALED,
     &ledger::SEALED,
     &inbox::SEALED,

@@ -2,7 +2,7 @@
 //! used, and a configuration that cannot be meant is refused. Counting itself is in `store/usage.rs`.
 
 use countersign::clock::wall_now;
-use countersign::store::{Ending, NewUse, Sealing, StepRecord, Store, sqlite_url};
+use countersign::store::{Adopts, Ending, NewUse, SealKey, Sealing, StepRecord, Store, sqlite_url};
 use countersign_core::signal::{ActorId, Ground, Signal, SignalId, Wall};
 use countersign_core::usage::{Day, Origin, Payer, Spend, Usage};
 use serde_json::{Value, json};
@@ -32,7 +32,9 @@ async fn first_signal(url: &str) -> Signal {
 async fn use_up(home: &Home) {
     let url = sqlite_url(&home.data().join("countersign.db")).expect("UTF-8");
     let asked = first_signal(&url).await;
-    let store = Store::open(&url, &Sealing::unguarded()).await.expect("it opens");
+    let key = std::fs::read_to_string(home.data().join("seal.key")).expect("the bot made it");
+    let key = SealKey::parse(&key).expect("it is a key");
+    let store = Store::open(&url, &Sealing { key, adopts: Adopts::Nothing }).await.expect("it opens");
     let later = Signal { id: SignalId::new("later"), event: countersign_core::signal::EventId::new("later"), ..asked };
     assert!(store.accept(&later).await.expect("stored"));
     let thread = &later.thread;

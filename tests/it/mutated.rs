@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use countersign_telegram_fake::ChatId;
+use countersign_telegram_fake::{ChatId, Fake};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::kill::setting;
@@ -132,27 +132,27 @@ async fn at_work(stage: &Stage) -> String {
 }
 
 /// Hands out so many updates, and waits until the bot has taken all of them.
-async fn feed(stage: &Stage, count: u64, chance: &mut Chance) {
-    let (seeds, bot) = (Seeds::new(), stage.fake.bot_username().to_owned());
-    let groups: Vec<i64> = (0..GROUPS).map(|n| stage.fake.group(&format!("group {n}")).0).collect();
+async fn feed(fake: Fake, count: u64, mut chance: Chance) {
+    let (seeds, bot) = (Seeds::new(), fake.bot_username().to_owned());
+    let groups: Vec<i64> = (0..GROUPS).map(|n| fake.group(&format!("group {n}")).0).collect();
     for who in PEOPLE {
-        stage.fake.private(who);
+        fake.private(who);
     }
     let mut updates = Updates::new(&seeds, &bot, &groups);
     let mut left = count;
     while left > 0 {
         for _ in 0..left.min(BATCH) {
-            stage.fake.hand_out(updates.next(chance));
+            fake.hand_out(updates.next(&mut chance));
         }
         left = left.saturating_sub(BATCH);
-        stage.fake.wait_until_read().await;
-        updates.buttons = buttons(stage, groups[chance.index(groups.len())]);
+        fake.wait_until_read().await;
+        updates.buttons = buttons(&fake, groups[chance.index(groups.len())]);
     }
 }
 
 /// The buttons that stand in a room.
-fn buttons(stage: &Stage, room: i64) -> Vec<(i64, i64, String)> {
-    let messages = stage.fake.messages(ChatId(room), None).into_iter();
+fn buttons(fake: &Fake, room: i64) -> Vec<(i64, i64, String)> {
+    let messages = fake.messages(ChatId(room), None).into_iter();
     let buttons = messages.flat_map(|message| {
         let of = message.id;
         message.keyboard.concat().into_iter().filter_map(move |button| Some((room, of, button.data?)))
@@ -190,9 +190,10 @@ async fn no_message_ends_the_process_or_holds_another_thread_up() {
     stage.ask(TOM, room, "load", "of its CPU").await;
     let idle = memory(pid, "VmRSS");
     let (begun, is_over) = (Instant::now(), AtomicBool::new(false));
-    let mut chance = Chance::new(seed);
+    // In a task of its own: making updates takes time, in which nothing else of the same task goes on.
+    let fed = tokio::spawn(feed(stage.fake.clone(), count, Chance::new(seed)));
     let flood = async {
-        feed(&stage, count, &mut chance).await;
+        fed.await.expect("every update is taken");
         everything_is_answered(&stage).await;
         is_over.store(true, Ordering::Relaxed);
     };

@@ -74,6 +74,13 @@ async fn a_message_that_ended_the_process_twice_is_told_and_not_begun_again() {
     assert!(line.contains("ERROR") && line.contains(&format!("by={by}")), "{line:?} in {logged}");
     let doctor = finish(stage.home.bot().arg("doctor"), b"");
     assert!(doctor.out.contains("✗ inbox: messages set aside in the last 7 days: 1"), "{doctor:?}");
+    let parked = finish(stage.home.bot().args(["inbox", "parked"]), b"");
+    let said = format!("  telegram:{by} in {}: wait 60 seconds until process ", blamed.0);
+    assert!(parked.out.contains(&said), "{parked:?}");
+    assert!(parked.out.ends_with("\n  The bot ended 2 times while it worked on this.\n"), "{parked:?}");
+    let json = finish(stage.home.bot().args(["inbox", "parked", "--json"]), b"");
+    let object: serde_json::Value = serde_json::from_str(&json.out).expect("one object");
+    assert_eq!((&object["interruptions"], object["actor"].as_str()), (&2.into(), Some(by.to_string().as_str())));
     drop(stays);
     stage.end().await;
 }

@@ -235,6 +235,8 @@ fn help_and_version_are_no_errors() {
     Commands:
       console   Talk here, in this terminal or pipe, even where a platform is configured
       audit     Prove the audit trail, or write it out; also while a bot runs on the same data
+      inbox     List the messages that were set aside because the bot ended while it worked on them
+      seal      Seal the rows that decide something with a new key, or accept them as they are
       policy    Check the policies, the access file and the tables of expected decisions
       doctor    Look whether everything is in order before the bot runs: the configuration, who may what, each platform and the model's server, with a fix for whatever is not
       who       Ask the policies who may do something: `who can decide high on host:web-1`

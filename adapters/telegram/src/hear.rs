@@ -16,12 +16,12 @@ use crate::Telegram;
 use crate::api::{Refusal, Trouble};
 use crate::poll::{Polled, poll};
 use crate::rooms::note;
-use crate::take::{Taken, take};
+use crate::take::{Again, Taken, take};
 use crate::translate::{self, Heard, Me};
 
 /// Hears until it is stopped, or until a person has to mend something.
 pub(crate) async fn hear(telegram: &Telegram, ingress: &dyn Ingress, stop: BoxFuture<'_, ()>) -> Ended {
-    let mut hearing = Hearing { telegram, ingress, stop, pause: telegram.timing.pause_first };
+    let mut hearing = Hearing { telegram, ingress, stop, pause: telegram.timing.pause_first, busy: 0, new_from: 0 };
     match hearing.run().await {
         Ok(never) => match never {},
         Err(ended) => ended,
@@ -31,11 +31,19 @@ pub(crate) async fn hear(telegram: &Telegram, ingress: &dyn Ingress, stop: BoxFu
 /// It goes on for ever, unless it ends.
 enum Never {}
 
+/// How often an update for which the engine has no room is fetched again before its person is told. Meanwhile other chats are
+/// heard, as far as they come with the same call.
+const AGAIN_MAX: u32 = 10;
+
 struct Hearing<'a> {
     telegram: &'a Telegram,
     ingress: &'a dyn Ingress,
     stop: BoxFuture<'a, ()>,
     pause: Duration,
+    /// How often the engine had no room, since a batch was taken whole.
+    busy: u32,
+    /// The first update that has not come yet.
+    new_from: u32,
 }
 
 /// What `getMe` says and counts here.
@@ -110,10 +118,19 @@ impl Hearing<'_> {
             })
         };
         let batch = polled.iter().map(|polled| (polled.id, heard(polled))).collect();
-        match take(self.telegram, self.ingress, batch).await {
+        let again = Again { can_wait: self.busy < AGAIN_MAX, new_from: self.new_from };
+        // Where all is taken nothing comes again, and after a quiet week the numbers may begin anywhere.
+        self.new_from = self.new_from.max(next.unwrap_or_default());
+        match take(self.telegram, self.ingress, batch, again).await {
             Taken::All => {
                 self.pause = self.telegram.timing.pause_first;
+                (self.busy, self.new_from) = (0, 0);
                 Ok(next)
+            }
+            Taken::Later(update) => {
+                self.busy += 1;
+                self.unless_stopped(tokio::time::sleep(self.telegram.timing.room)).await?;
+                Ok(Some(update))
             }
             Taken::Before(update, error) => {
                 tracing::error!(update, error, "an update could not be stored; it is fetched again");

@@ -2,7 +2,6 @@
 //! only when the engine has it. Where it has no room, the person is told.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::future::join_all;
 
@@ -16,9 +15,6 @@ use crate::offer::offer;
 use crate::roles;
 use crate::translate::Heard;
 
-/// How often a batch is tried again where the engine has no room, over all its updates.
-const AGAIN_MAX: u32 = 10;
-
 /// What became of a batch.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
@@ -26,15 +22,33 @@ pub(crate) enum Taken {
     All,
     /// Only what comes before this update may be, for this reason.
     Before(u32, String),
+    /// Only what comes before this update may be, because the engine has no room for it now.
+    Later(u32),
     /// The bot is stopping.
     Stopping,
+}
+
+/// How a batch comes again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again {
+    /// True if what finds no room may come again.
+    pub(crate) can_wait: bool,
+    /// The first update that has not come before.
+    pub(crate) new_from: u32,
 }
 
 type Admitted = Result<Admission, String>;
 
 /// Hands a batch to the engine: of each chat one update after the other, so that none overtakes another; the chats side by
-/// side.
-pub(crate) async fn take(telegram: &Telegram, ingress: &dyn Ingress, mut batch: Vec<(u32, Heard)>) -> Taken {
+/// side. Where the engine has no room, the rest of that chat waits if it can, and else its people are told.
+pub(crate) async fn take(
+    telegram: &Telegram,
+    ingress: &dyn Ingress,
+    mut batch: Vec<(u32, Heard)>,
+    again: Again,
+) -> Taken {
+    // What is not stored would be answered each time that it comes.
+    batch.retain(|(id, heard)| *id >= again.new_from || chat(heard).is_some());
     for (_, heard) in &batch {
         offer(telegram, ingress, heard);
     }
@@ -48,52 +62,43 @@ pub(crate) async fn take(telegram: &Telegram, ingress: &dyn Ingress, mut batch: 
     for update in &batch {
         chats.entry(chat(&update.1)).or_default().push(update);
     }
-    let again = AtomicU32::new(AGAIN_MAX);
-    let taken = join_all(chats.into_values().map(|updates| take_chat(telegram, ingress, updates, &again))).await;
+    let taken =
+        join_all(chats.into_values().map(|updates| take_chat(telegram, ingress, updates, again.can_wait))).await;
     taken.into_iter().fold(Taken::All, Taken::and)
 }
 
 impl Taken {
+    /// Returns the first update that was not taken, if there is one.
+    const fn until(&self) -> Option<u32> {
+        match self {
+            Self::Before(update, _) | Self::Later(update) => Some(*update),
+            Self::All | Self::Stopping => None,
+        }
+    }
+
     /// What became of two chats. What was taken behind an update that was not comes again, and is known then.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Stopping, _) | (_, Self::Stopping) => Self::Stopping,
             (Self::All, taken) | (taken, Self::All) => taken,
-            (Self::Before(one, _), Self::Before(two, why)) if two < one => Self::Before(two, why),
-            (before @ Self::Before(..), Self::Before(..)) => before,
+            (one @ (Self::Before(..) | Self::Later(_)), two @ (Self::Before(..) | Self::Later(_))) => {
+                if two.until() < one.until() { two } else { one }
+            }
         }
     }
 }
 
 /// The updates of one chat, until one cannot be taken.
-async fn take_chat(
-    telegram: &Telegram,
-    ingress: &dyn Ingress,
-    updates: Vec<&(u32, Heard)>,
-    again: &AtomicU32,
-) -> Taken {
+async fn take_chat(telegram: &Telegram, ingress: &dyn Ingress, updates: Vec<&(u32, Heard)>, can_wait: bool) -> Taken {
     for (id, heard) in updates {
-        match admit_patiently(telegram, ingress, heard, again).await {
+        match admit(ingress, heard).await {
             Ok(Admission::Stopping) => return Taken::Stopping,
+            Ok(Admission::Busy) if can_wait => return Taken::Later(*id),
             Ok(admission) => settle(telegram, heard, &admission),
             Err(error) => return Taken::Before(*id, error),
         }
     }
     Taken::All
-}
-
-/// Tries again where there is no room, as long as the batch has tries left.
-async fn admit_patiently(telegram: &Telegram, ingress: &dyn Ingress, heard: &Heard, again: &AtomicU32) -> Admitted {
-    loop {
-        let admitted = admit(ingress, heard).await;
-        let one_less = |left: u32| left.checked_sub(1);
-        if admitted != Ok(Admission::Busy)
-            || again.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
-        {
-            return admitted;
-        }
-        tokio::time::sleep(telegram.timing.room).await;
-    }
 }
 
 /// The chat of an update; none where its order does not count.

@@ -108,7 +108,7 @@ fn duration(seconds: u128) -> String {
 }
 
 /// A time of the wall clock in UTC, to the second.
-pub(crate) fn wall(at: Wall) -> String {
+pub fn wall(at: Wall) -> String {
     time(at.0)
 }
 

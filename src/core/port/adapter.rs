@@ -96,9 +96,14 @@ pub enum Condition {
 /// What somebody touched: it is found out among the bot's own messages what that decides, if it decides anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touched {
-    /// A button, by the text that the adapter wrote into it: `POST:N`, the [`Parcel::id`] of its message and its position
-    /// from 0. On a card 0 approves and 1 denies.
-    Button(String),
+    /// A button. It counts only on the message that it was posted with.
+    Button {
+        /// The text that the adapter wrote into it: `POST:N`, the [`Parcel::id`] of its message and its position from 0. On a
+        /// card 0 approves and 1 denies.
+        data: String,
+        /// The message that bears it, as `Delivery::Sent` named it.
+        on: EventId,
+    },
     /// A message, with a reaction that stands for something. Where that message asks nothing of the kind, it means nothing.
     Message {
         /// Which, as `Delivery::Sent` named it.

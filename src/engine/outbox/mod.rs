@@ -10,7 +10,7 @@ mod owed;
 mod pace;
 mod queue;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -89,20 +89,29 @@ impl Outbox {
     }
 
     /// Resolves when every message that may be in the conversation of this thread by now is stored with its id there: somebody
-    /// may answer it before. Messages that are sent later are not waited for. Returns false after a second; then no call waits
-    /// for a while, because the adapter hears nothing else meanwhile.
+    /// may answer it before. Messages that are sent later are not waited for, nor those that are tried again only later. Returns
+    /// false where one is not settled; after a wait in vain no call waits for a while, because the adapter hears nothing else
+    /// meanwhile.
     pub(super) async fn landed_near(&self, near: &ThreadKey, now: Mono) -> bool {
         let here = (near.platform.clone(), room(near));
         let mut landed = self.landed.subscribe();
-        let unsettled =
-            || self.lock().of(&near.platform).queue.unsettled_near(near).map(str::to_owned).collect::<BTreeSet<_>>();
+        let soon = now.0.saturating_add(u64::try_from(LANDED_MAX.as_millis()).unwrap_or(u64::MAX));
+        let unsettled = || -> BTreeMap<String, u64> {
+            let mut desks = self.lock();
+            let unsettled = desks.of(&near.platform).queue.unsettled_near(near);
+            unsettled.map(|(id, again_at)| (id.to_owned(), again_at)).collect()
+        };
         let mut left = unsettled();
+        let all = left.len();
+        left.retain(|_, again_at| *again_at <= soon);
+        let is_settled_later = left.len() < all;
         if self.in_vain().get(&here).is_some_and(|until| *until > now.0) {
-            return left.is_empty();
+            return left.is_empty() && !is_settled_later;
         }
         let all_landed = async {
             while !left.is_empty() && landed.changed().await.is_ok() {
-                left = &left & &unsettled();
+                let now = unsettled();
+                left.retain(|id, _| now.contains_key(id));
             }
         };
         let in_time = tokio::time::timeout(LANDED_MAX, all_landed).await.is_ok();
@@ -111,7 +120,7 @@ impl Outbox {
             in_vain.retain(|_, until| *until > now.0);
             in_vain.insert(here, now.0.saturating_add(IN_VAIN_MS));
         }
-        in_time
+        in_time && !is_settled_later
     }
 
     /// Whether somebody waits for that.
@@ -201,7 +210,7 @@ impl Outbox {
 const BUSY_MS: u64 = 200;
 
 /// How long an answer to an unknown message waits for what is on its way: a call takes less, unless the connection is slow.
-const LANDED_MAX: Duration = Duration::from_secs(1);
+const LANDED_MAX: Duration = Duration::from_millis(500);
 /// For how long nobody waits where that was in vain.
 const IN_VAIN_MS: u64 = 60_000;
 

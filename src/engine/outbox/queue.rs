@@ -130,14 +130,15 @@ impl Queue {
         self.on_their_way
     }
 
-    /// Returns the messages that may be in the conversation of this thread and whose ids there are not known yet: they are on
-    /// their way, or were before and are tried again.
-    pub(super) fn unsettled_near(&self, near: &ThreadKey) -> impl Iterator<Item = &str> {
+    /// Returns the messages that may be in the conversation of this thread and whose ids there are not known yet, each with when
+    /// it is sent again: they are on their way, or were before.
+    pub(super) fn unsettled_near(&self, near: &ThreadKey) -> impl Iterator<Item = (&str, u64)> {
         let here = room(near);
         let lines = self.lines.iter().filter(move |(thread, _)| room(thread) == here);
         lines.flat_map(|(_, line)| {
             let begun = line.posts.values().filter(|waiting| waiting.post.attempts > 0);
-            line.away.as_deref().into_iter().chain(begun.map(|waiting| waiting.post.id.as_str()))
+            let begun = begun.map(|waiting| (waiting.post.id.as_str(), waiting.not_before));
+            line.away.as_deref().map(|away| (away, 0)).into_iter().chain(begun)
         })
     }
 

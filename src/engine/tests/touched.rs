@@ -27,8 +27,8 @@ fn touch(event: &str, thread: ThreadKey, on: Touched) -> Touch {
     }
 }
 
-fn pressed(event: &str, thread: ThreadKey, button: &str) -> Touch {
-    touch(event, thread, Touched::Button(button.to_owned()))
+fn pressed(event: &str, thread: ThreadKey, button: &str, on: &EventId) -> Touch {
+    touch(event, thread, Touched::Button { data: button.to_owned(), on: on.clone() })
 }
 
 async fn with_card(play: &mut Play) -> (String, Vec<EventId>) {
@@ -45,8 +45,8 @@ fn is_denied(message: &Outgoing) -> bool {
 #[tokio::test]
 async fn a_press_decides_in_the_thread_of_its_card() {
     let mut play = Play::start(Script::default()).await;
-    let (id, _) = with_card(&mut play).await;
-    let press = pressed("press", thread_key("wherever the platform puts it"), &format!("{id}:1"));
+    let (id, parts) = with_card(&mut play).await;
+    let press = pressed("press", thread_key("wherever the platform puts it"), &format!("{id}:1"), &parts[0]);
     assert!(matches!(play.touch(press.clone()).await, Admission::Accepted(_)));
     let (_, message, _) = play.delivered().await;
     assert!(is_denied(&message), "{}", plain(&message));
@@ -57,14 +57,17 @@ async fn a_press_decides_in_the_thread_of_its_card() {
 #[tokio::test]
 async fn a_forged_button_and_one_of_another_room_decide_nothing_and_are_recorded() {
     let mut play = Play::start(Script::default()).await;
-    let (id, _) = with_card(&mut play).await;
+    let (id, parts) = with_card(&mut play).await;
+    let on = &parts[0];
     let before = play.engine.store.counts().await.expect("it counts").refusals;
     let elsewhere = room("elsewhere", "main");
     let presses = [
-        pressed("1", thread_key("main"), "no such thing"),
-        pressed("2", thread_key("main"), &format!("{id}:2")),
-        pressed("3", thread_key("main"), "0123456789abcdef0123456789abcdef:0"),
-        pressed("4", elsewhere.clone(), &format!("{id}:0")),
+        pressed("1", thread_key("main"), "no such thing", on),
+        pressed("2", thread_key("main"), &format!("{id}:2"), on),
+        pressed("3", thread_key("main"), "0123456789abcdef0123456789abcdef:0", on),
+        pressed("4", elsewhere.clone(), &format!("{id}:0"), on),
+        // Copied to another message, or on an older copy of the card.
+        pressed("6", thread_key("main"), &format!("{id}:0"), &EventId::new("another message")),
     ];
     for press in presses {
         let near = press.thread.clone();
@@ -74,9 +77,9 @@ async fn a_forged_button_and_one_of_another_room_decide_nothing_and_are_recorded
         assert_eq!(message.to, near, "it is told where it was pressed");
     }
     let counts = play.engine.store.counts().await.expect("it counts");
-    assert_eq!(counts.refusals - before, 4, "each is counted, though not each is written");
+    assert_eq!(counts.refusals - before, 5, "each is counted, though not each is written");
     // And the card still waits.
-    play.touch(pressed("5", thread_key("main"), &format!("{id}:1"))).await;
+    play.touch(pressed("5", thread_key("main"), &format!("{id}:1"), on)).await;
     let (_, message, _) = play.delivered().await;
     assert!(is_denied(&message), "{}", plain(&message));
     play.stopped().await;

@@ -9,6 +9,7 @@ use countersign_discord_fake::{AnswerKind, Outcome, Say};
 
 use super::desk::Hearing;
 use super::*;
+use crate::ids::MessageRef;
 use crate::translate::{Call, Heard, Waits};
 
 fn card(to: ThreadKey) -> Outgoing {
@@ -35,6 +36,12 @@ struct Table {
 }
 
 impl Table {
+    /// A press of this button of the card.
+    fn button(&self, position: u32) -> Touched {
+        let on = MessageRef { channel: self.ops.0, message: self.card }.event();
+        Touched::Button { data: format!("{POST}:{position}"), on }
+    }
+
     async fn laid(desk: Desk) -> Self {
         Self::patient(desk, QUICK).await
     }
@@ -100,7 +107,7 @@ const IMPATIENT: Timing = Timing { patience: Duration::from_millis(1), ..QUICK }
 async fn a_refusal_is_shown_to_nobody_but_whoever_pressed() {
     let table = Table::laid(Desk::new()).await;
     let (press, event) = table.press("Approve").await;
-    assert_eq!(table.desk.touches()[0].on, Touched::Button(format!("{POST}:0")));
+    assert_eq!(table.desk.touches()[0].on, table.button(0));
     assert_eq!(table.answers(), 0, "nothing is answered before it is known what comes of it");
     let refusal = only(outgoing(thread(table.ops, "m:1"), "You may not approve this."));
     assert_eq!(table.deliver(&refusal, &event).await, Delivery::Sent(Vec::new()));
@@ -121,10 +128,7 @@ async fn a_press_is_answered_in_time_and_a_refusal_still_finds_its_way() {
     let table = Table::patient(Desk::new(), IMPATIENT).await;
     let (press, event) = table.press("Approve").await;
     let answer = table.fake.callback_answer(&press).await;
-    assert_eq!(
-        (answer.kind, table.desk.touches()[0].on.clone()),
-        (AnswerKind::DeferredUpdate, Touched::Button(format!("{POST}:0")))
-    );
+    assert_eq!((answer.kind, table.desk.touches()[0].on.clone()), (AnswerKind::DeferredUpdate, table.button(0)));
     let refusal = only(outgoing(thread(table.ops, "m:1"), "You may not approve this."));
     let told = loop {
         match table.deliver(&refusal, &event).await {
@@ -188,7 +192,7 @@ async fn who_says_no_is_asked_why_and_only_then_it_counts() {
     let press = table.fake.submit(&asked, &[("Why not? You may leave it empty.", "not on a Friday")]);
     table.desk.until("the press is heard", |desk| desk.touches().len() == 1).await;
     let touch = table.desk.touches().remove(0);
-    assert_eq!((touch.on, touch.reason.as_str()), (Touched::Button(format!("{POST}:1")), "not on a Friday"));
+    assert_eq!((touch.on, touch.reason.as_str()), (table.button(1), "not on a Friday"));
     assert_eq!(touch.thread.root.as_str(), format!("m:{}", table.card));
     table.discord.answered(&SignalId::new(touch.event.as_str()));
     assert_eq!(table.fake.callback_answer(&press).await.kind, AnswerKind::DeferredUpdate);
@@ -230,7 +234,7 @@ async fn a_pick_from_a_menu_is_the_press_of_a_choice() {
     };
     table.fake.select(ANN, table.ops, message_of(&ids[0]), &["web-27"]);
     table.desk.until("the pick is heard", |desk| !desk.touches().is_empty()).await;
-    assert_eq!(table.desk.touches()[0].on, Touched::Button("other:27".to_owned()));
+    assert_eq!(table.desk.touches()[0].on, Touched::Button { data: "other:27".to_owned(), on: ids[0].clone() });
     table.end().await;
 }
 

@@ -343,7 +343,7 @@ fn a_press_carries_what_stood_in_the_button_and_who_pressed_it() {
             panic!("a press is heard")
         };
         assert_eq!(touch.event.as_str(), "in:8001");
-        assert_eq!(touch.on, Touched::Button("POST:0".to_owned()));
+        assert!(matches!(&touch.on, Touched::Button { data, on } if data == "POST:0" && on.as_str().ends_with(":30")));
         assert_eq!((touch.actor.id.as_str(), touch.actor.display.as_str()), (ANN.to_string().as_str(), "Ann Lee"));
         assert_eq!(touch.thread.root.as_str(), root);
         assert_eq!(touch.platform_roles.len(), usize::from(place.guild.is_some()));
@@ -352,7 +352,7 @@ fn a_press_carries_what_stood_in_the_button_and_who_pressed_it() {
     }
     let picked = called(3, ops(), &json!({"custom_id": "menu:0", "component_type": 3, "values": ["POST:7"]}));
     let Heard::Touched { touch, .. } = picked else { panic!("a pick is heard") };
-    assert_eq!(touch.on, Touched::Button("POST:7".to_owned()));
+    assert!(matches!(&touch.on, Touched::Button { data, .. } if data == "POST:7"));
     for stray in [json!({"component_type": 5, "values": ["12"]}), json!({"component_type": 3, "values": []})] {
         let mut data = stray;
         data["custom_id"] = json!("menu:0");

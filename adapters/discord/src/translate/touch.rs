@@ -76,7 +76,7 @@ pub(super) fn pressed(pressed: &ComponentInteraction, here: Here<'_>) -> Heard {
     let member: Option<&Member> = pressed.member.as_ref();
     let touch = Touch {
         event: ids::interaction(id),
-        on: Touched::Button(data.clone()),
+        on: button(data, pressed.channel_id, pressed.message.id),
         thread: place::thread(&here, place::root(&here, pressed.message.id.get())),
         room: place::kind(&here),
         actor: actor::user(&pressed.user),
@@ -85,6 +85,11 @@ pub(super) fn pressed(pressed: &ComponentInteraction, here: Here<'_>) -> Heard {
         reason: String::new(),
     };
     Heard::Touched { touch, call: Some(call) }
+}
+
+fn button(data: &str, channel: ChannelId, message: MessageId) -> Touched {
+    let on = MessageRef { channel: channel.get(), message: message.get() }.event();
+    Touched::Button { data: data.to_owned(), on }
 }
 
 /// Whether the button with this data is the one that denies a plan, which alone looks like that.
@@ -109,7 +114,7 @@ pub(super) fn said_why(filled: &ModalInteraction, here: Here<'_>) -> Heard {
     });
     let touch = Touch {
         event: ids::interaction(id),
-        on: Touched::Button(filled.data.custom_id.clone()),
+        on: button(&filled.data.custom_id, filled.channel_id, message.id),
         thread: place::thread(&here, place::root(&here, message.id.get())),
         room: place::kind(&here),
         actor: actor::user(&filled.user),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use countersign_core::approval::{Digest, PlanId, Risk};
 use countersign_core::port::{Admission, CardChoice, Touched};
-use countersign_core::signal::ActorId;
+use countersign_core::signal::{ActorId, EventId};
 use countersign_telegram_fake::{Fault, Say};
 
 use super::desk::Hearing;
@@ -34,6 +34,12 @@ struct Table {
 }
 
 impl Table {
+    /// A press of this button of the card.
+    fn button(&self, position: u32) -> Touched {
+        let on = EventId::new(format!("{}:{}", self.ops.0, self.card));
+        Touched::Button { data: format!("{POST}:{position}"), on }
+    }
+
     async fn laid(desk: Desk) -> Self {
         let (fake, ann) = scene().await;
         let ops = fake.group("ops");
@@ -70,7 +76,7 @@ fn only(message: Outgoing) -> Outgoing {
 async fn a_refusal_is_shown_to_nobody_but_whoever_pressed() {
     let table = Table::laid(Desk::new()).await;
     let (callback, event) = table.press("Approve").await;
-    assert_eq!(table.desk.touches()[0].on, Touched::Button(format!("{POST}:0")));
+    assert_eq!(table.desk.touches()[0].on, table.button(0));
     assert_eq!(table.answers(), 0, "nothing is answered before it is known what comes of it");
     let refusal = only(outgoing(thread(table.ops, "m:1"), "You may not approve this."));
     let letter = Letter { anchor: Some(&event), ..to(&refusal) };
@@ -158,7 +164,7 @@ async fn a_card_that_still_waits_keeps_its_buttons() {
     let shown = table.fake.message(table.ops, table.card).expect("it is there");
     assert!(shown.text.contains("1 of 2") && shown.labels() == ["Approve", "Deny"], "{shown:?}");
     let (_, event) = table.press("Deny").await;
-    assert_eq!(table.desk.touches()[1].on, Touched::Button(format!("{POST}:1")), "{event}");
+    assert_eq!(table.desk.touches()[1].on, table.button(1), "{event}");
     table.hearing.stop().await;
 }
 
@@ -166,7 +172,7 @@ async fn a_card_that_still_waits_keeps_its_buttons() {
 async fn a_press_stops_spinning_when_everything_has_left() {
     let table = Table::laid(Desk::new()).await;
     let (callback, event) = table.press("Deny").await;
-    assert_eq!(table.desk.touches()[0].on, Touched::Button(format!("{POST}:1")));
+    assert_eq!(table.desk.touches()[0].on, table.button(1));
     table.telegram.answered(&SignalId::new(event.as_str()));
     let answer = table.fake.callback_answer(&callback).await;
     assert_eq!((answer.text.as_str(), answer.show_alert), ("", false));

@@ -280,7 +280,8 @@ fn a_press_carries_what_stood_in_the_button_and_who_pressed_it() {
     for message in [&card, &gone] {
         let Heard::Touched { touch, callback } = press(message, &json!({})) else { panic!("a press is heard") };
         assert_eq!(touch.event.as_str(), "cb:8001");
-        assert_eq!(touch.on, Touched::Button("POST:0".to_owned()));
+        let on = countersign_core::signal::EventId::new("-1001234:30");
+        assert_eq!(touch.on, Touched::Button { data: "POST:0".to_owned(), on });
         assert_eq!((touch.actor.id.as_str(), callback.as_deref()), ("11", Some("8001")));
         assert_eq!(touch.thread.conversation.as_str(), "-1001234");
     }

@@ -16,13 +16,15 @@ const DENIES: &str = "👎";
 /// A press. One without its message, or without data, is no press of a button of ours.
 pub(super) fn pressed(query: &CallbackQuery, me: &Me) -> Heard {
     let (Some(data), Some(message)) = (&query.data, &query.message) else { return Heard::Stray(query.id.0.clone()) };
-    let (chat, root) = match message {
-        MaybeInaccessibleMessage::Regular(message) => (&message.chat, place::root(message)),
-        MaybeInaccessibleMessage::Inaccessible(message) => (&message.chat, unseen(&message.chat, message.message_id)),
+    let (chat, root, message) = match message {
+        MaybeInaccessibleMessage::Regular(message) => (&message.chat, place::root(message), message.id.0),
+        MaybeInaccessibleMessage::Inaccessible(message) => {
+            (&message.chat, unseen(&message.chat, message.message_id), message.message_id.0)
+        }
     };
     let touch = Touch {
         event: ids::callback(&query.id.0),
-        on: Touched::Button(data.clone()),
+        on: Touched::Button { data: data.clone(), on: MessageRef { chat: chat.id.0, message }.event() },
         thread: place::thread(chat, root, me),
         room: place::kind(chat),
         actor: actor::user(&query.from),
