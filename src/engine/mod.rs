@@ -17,7 +17,7 @@ mod world;
 mod worker;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -93,6 +93,8 @@ pub struct Engine {
     open: watch::Sender<usize>,
     /// Whether what is known of the ledger is what the store had when it was last changed here.
     ledger_is_read: tokio::sync::Mutex<bool>,
+    /// True while steps wait because nothing can be stored.
+    store_is_in_trouble: AtomicBool,
     outbox: Outbox,
     health: Health,
     /// Signals that an earlier process was at work on when it ended are worked on one after the other.
@@ -161,6 +163,7 @@ impl Engine {
             suspects: Arc::new(Semaphore::new(1)),
             set_aside: OnceLock::new(),
             tell: parts.tell,
+            store_is_in_trouble: AtomicBool::new(false),
             spending: Spending::default(),
             directory: RwLock::default(),
             stopping: CancellationToken::new(),
@@ -271,6 +274,21 @@ impl Engine {
             (self.tell)(&format!(
                 "{problem}. Nothing is decided by it: somebody else may have changed the database, and `countersign audit verify` names every such row"
             ));
+        }
+    }
+
+    /// Tells the operator, once for each time that it begins, that nothing can be stored.
+    fn on_store_trouble(&self, error: &StoreError) {
+        if !self.store_is_in_trouble.swap(true, Ordering::Relaxed) {
+            let why = std::error::Error::source(error).map(|source| format!(" ({source})")).unwrap_or_default();
+            (self.tell)(&format!("{error}{why}; what was accepted waits, and goes on when that is mended"));
+        }
+    }
+
+    /// Tells the operator that the trouble is over, if there was any.
+    fn on_stored_again(&self) {
+        if self.store_is_in_trouble.swap(false, Ordering::Relaxed) {
+            (self.tell)("the database can be written to again; what waited goes on");
         }
     }
 

@@ -25,8 +25,13 @@ use crate::clock::{fresh_id, wall_now};
 use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, NewUse, PlanChange, Redraw, StepRecord, What};
 use crate::telemetry;
 
-/// How often a commit is tried. After that the request stays in the inbox and is taken up at the next start.
+/// How often a commit is tried that fails for a reason that does not pass. After that the request stays in the inbox and is taken
+/// up at the next start.
 const COMMITS_MAX: u32 = 5;
+
+/// The first pause between two commits of a step, and the longest.
+const COMMIT_PAUSE: Duration = Duration::from_millis(100);
+const COMMIT_PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// What a step has to store.
 #[derive(Default)]
@@ -155,7 +160,11 @@ impl Worker {
             plans: storing.plans.clone(),
             ledger: storing.ledger.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
-            kept: storing.ending.as_ref().map(|_| kept(signal.clone(), &self.engine.world.mask)),
+            kept: storing
+                .ending
+                .as_ref()
+                .filter(|_| !self.is_parked)
+                .map(|_| kept(signal.clone(), &self.engine.world.mask)),
         };
         let refused = match self.commit(&record).await {
             None => return Stored::Not,
@@ -193,15 +202,31 @@ impl Worker {
         self.commit(&record).await.map_or(Stored::Not, |_| Stored::Done)
     }
 
-    /// Commits, and tries again where the database fails; none where it does not take it.
+    /// Commits, and tries again where the database fails: as long as the bot runs where that is trouble that passes, a full disk
+    /// say. None where the database does not take it, or the bot stops.
     async fn commit(&self, record: &StepRecord) -> Option<Committed> {
-        for attempt in 1..=COMMITS_MAX {
-            match self.store.commit(record).await {
-                Ok(committed) => return Some(committed),
-                Err(error) => {
-                    tracing::error!(%error, attempt, "a step could not be stored");
-                    tokio::time::sleep(Duration::from_millis(100) * attempt).await;
+        let mut pause = COMMIT_PAUSE;
+        for attempt in 1_u32.. {
+            let error = match self.store.commit(record).await {
+                Ok(committed) => {
+                    self.engine.on_stored_again();
+                    return Some(committed);
                 }
+                Err(error) => error,
+            };
+            telemetry::count("commits_failed_total", &[]);
+            if attempt <= COMMITS_MAX {
+                tracing::error!(%error, attempt, "failed to store a step; it is tried again");
+            }
+            if attempt >= COMMITS_MAX {
+                if !error.passes() {
+                    break;
+                }
+                self.engine.on_store_trouble(&error);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(pause) => pause = (pause * 2).min(COMMIT_PAUSE_MAX),
+                () = self.engine.stopping.cancelled(), if attempt >= COMMITS_MAX => break,
             }
         }
         None

@@ -154,6 +154,8 @@ pub(super) struct Worker {
     pub(super) left_over: Option<Signal>,
     /// Whether something of the current request is stored.
     pub(super) is_touched: bool,
+    /// Whether the current signal is set aside for good: its words are kept as they came.
+    pub(super) is_parked: bool,
     /// Since when the thread has nothing to do.
     pub(super) idle_since: Option<Instant>,
     /// Audit rows that wait for the step's commit.
@@ -184,6 +186,7 @@ impl Worker {
             quiet: Pause::none(),
             left_over: None,
             is_touched: false,
+            is_parked: false,
             idle_since: None,
             unwritten: Vec::new(),
             span: tracing::Span::none(),
@@ -332,6 +335,7 @@ impl Worker {
         self.posts_from = if is_first { 0 } else { attempts.saturating_mul(POSTS_OF_AN_ATTEMPT) };
         self.current = Some((*signal).clone());
         self.is_touched = false;
+        self.is_parked = attempt == Attempt::SetAside;
         self.engine.has_ledger(self.engine.clock.now()).await;
         self.engine.world.rights_settled().await;
         if !self.has_ready(&signal).await {

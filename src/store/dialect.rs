@@ -356,6 +356,21 @@ fn on_connect(pool: AnyPoolOptions, statements: &'static str) -> AnyPoolOptions 
     })
 }
 
+/// Returns whether an engine's error may pass with nothing to change in the statement. Codes of `SQLite` have at most four digits;
+/// those of Postgres have five characters, the first two of which are a class.
+pub(super) fn passes(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else {
+        return matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed);
+    };
+    let code = error.code().unwrap_or_default();
+    match code.get(..2) {
+        // Connection, rollback for a conflict, resources, an operator; and a lock that is not available.
+        Some(class) if code.len() == 5 => matches!(class, "08" | "40" | "53" | "57") || code == "55P03",
+        // Busy, locked, read-only, I/O, full, cannot be opened.
+        _ => code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 8 | 10 | 13 | 14)),
+    }
+}
+
 /// Result codes of `SQLite` (sqlite.org/rescode.html); the low byte is the primary one.
 fn explain_sqlite(code: &str) -> Option<(String, String)> {
     let (problem, fix) = match code.parse::<u32>().ok()? & 0xff {

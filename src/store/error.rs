@@ -87,6 +87,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns whether it may pass by itself or by somebody's help, with nothing to change in what was asked: the disk is full,
+    /// another program holds a lock, the server is away.
+    pub fn passes(&self) -> bool {
+        matches!(self, Self::Database { source, .. } if super::dialect::passes(source))
+    }
+
     /// Returns the row that is not what this program wrote, if that is the error.
     pub fn broken_row(&self) -> Option<BrokenRow> {
         match self {

@@ -113,6 +113,7 @@ pub const METRICS: &[Metric] = &[
     counter("plans_lost_total", &[], "Steps that were not stored because somebody else had moved the plan."),
     counter("links_total", &["did"], "What was done with linked accounts and their codes."),
     counter("ledger_overtaken_total", &[], "Steps that were not stored because somebody else had changed the ledger."),
+    counter("commits_failed_total", &[], "Attempts to store a step that failed."),
     counter("rows_broken_total", &["table"], "Stored rows that were read and are not what was written."),
     counter("grants_total", &["became"], "Permissions given beforehand, by what became of them."),
     counter("unasked_total", &["by"], "Plans that nobody was asked about, by what allowed them."),

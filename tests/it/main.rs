@@ -14,6 +14,7 @@ mod credentials;
 mod doctor;
 #[cfg(feature = "full")]
 mod faults;
+
 mod git;
 mod hidden_names;
 mod kill;
@@ -37,6 +38,7 @@ mod simulate;
 mod spoke_trouble;
 mod startup;
 mod store;
+mod store_trouble;
 mod support;
 mod tidy;
 #[cfg(feature = "full")]

@@ -110,7 +110,7 @@ const TIMING: Timing = Timing {
     poll: Duration::from_secs(50),
     grace: Duration::from_secs(10),
     call: Duration::from_secs(15),
-    pause_first: Duration::from_secs(1),
+    pause_first: Duration::from_millis(250),
     pause_last: Duration::from_mins(1),
     room: Duration::from_millis(200),
 };

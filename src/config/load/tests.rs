@@ -396,6 +396,7 @@ fn what_the_reference_shows_as_a_variable_is_taken_from_there_and_refused_in_the
     assert_eq!(
         names,
         [
+            "STORE__SEAL_KEY",
             "MODEL__API_KEY",
             "DISCORD__TOKEN",
             "MATRIX__PASSWORD",

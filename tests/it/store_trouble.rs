@@ -1,0 +1,60 @@
+//! A database that nobody can write to for a while, because another program holds it: what was accepted is not given up, the
+//! operator is told once, and the answer comes when it is free. A full disk is the same to the bot; that it can be written to
+//! again afterwards is in `store/full.rs`.
+
+use countersign::store::sqlite_url;
+use sqlx::{AnyConnection, Connection, Executor};
+
+use crate::support::bot::{Bot, Home, until};
+use crate::support::metrics::{free_address, scrape};
+
+/// The write lock of a database, until it is dropped.
+struct Lock(tokio::runtime::Runtime, AnyConnection);
+
+impl Lock {
+    fn take(home: &Home) -> Self {
+        sqlx::any::install_default_drivers();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let url = sqlite_url(&home.data().join("countersign.db")).expect("UTF-8");
+        let connection = runtime.block_on(async {
+            let mut connection = AnyConnection::connect(&url).await.expect("it opens");
+            connection.execute("PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE").await.expect("it is free at times");
+            connection
+        });
+        Self(runtime, connection)
+    }
+
+    fn release(self) {
+        let Self(runtime, connection) = self;
+        runtime.block_on(connection.close()).expect("it lets go");
+    }
+}
+
+#[test]
+fn what_was_accepted_waits_until_the_database_can_be_written_to() {
+    let home = Home::new();
+    let metrics = free_address();
+    home.write("countersign.toml", format!("[metrics]\nlisten = \"{metrics}\"\n"));
+    let mut bot = Bot::json(&home);
+    bot.ask("load");
+    let process = home.process("victim", &[]);
+    bot.say(&format!("wait 60 seconds until process {} is gone", process.pid()));
+    assert_eq!(bot.event().expect("it is accepted")["type"], "accepted");
+    until("it waits", || scrape(&metrics).contains("tool=\"host_wait\""));
+    let lock = Lock::take(&home);
+    drop(process);
+    // More than the tries after which what does not pass is given up.
+    let failed = || {
+        let counted = scrape(&metrics);
+        let count = counted.lines().find_map(|line| line.strip_prefix("countersign_commits_failed_total "));
+        count.and_then(|count| count.parse::<u32>().ok()).unwrap_or_default()
+    };
+    until("it has tried often", || failed() > 5);
+    lock.release();
+    let shown = bot.event().expect("it goes on");
+    assert!(shown["text"].as_str().is_some_and(|text| text.contains("is gone")), "{shown}");
+    let done = bot.end();
+    let told = done.err.matches("what was accepted waits, and goes on when that is mended").count();
+    assert!(told == 1 && done.err.contains("database is locked"), "{done:?}");
+    assert!(done.err.contains("the database can be written to again; what waited goes on"), "{done:?}");
+}
