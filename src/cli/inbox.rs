@@ -13,14 +13,14 @@ use crate::store::{Parked, Store};
 /// The most characters of a message that are shown.
 const TEXT_CHARS_MAX: usize = 500;
 
-/// What to do with the inbox.
+/// A subcommand of `inbox`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum InboxCommand {
     /// List the messages that were set aside, newest first: each ended the bot twice, and is not worked on again
     Parked,
 }
 
-/// Does it.
+/// Runs the subcommand. Reads the database.
 pub(super) fn run(args: &RunArgs, command: &InboxCommand) -> Result<(), Failed> {
     let InboxCommand::Parked = command;
     let (config, _) = configuration(args).map_err(Failed::Usage)?;
@@ -72,7 +72,7 @@ fn as_json(one: &Parked, mask: &Mask) -> String {
     format!("{object}\n")
 }
 
-/// What was said, or what else it was, on one line.
+/// Returns the text of a signal, or its payload as JSON, masked and on one line.
 fn said(payload: &Payload, mask: &Mask) -> String {
     let text = match payload {
         Payload::Text { text } => text.clone(),

@@ -23,7 +23,7 @@ const NEXT_FILE: &str = "seal.key.new";
 /// Readable and writable by the owner alone: who has the key can forge an approval.
 const FILE_MODE: u32 = 0o600;
 
-/// What to do with the seals.
+/// A subcommand of `seal`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum SealCommand {
     /// Accept every row of the database as it is and seal it, where a database came without its seals
@@ -37,7 +37,7 @@ pub(crate) enum SealCommand {
     },
 }
 
-/// Does it. Nobody else may use the data directory meanwhile.
+/// Runs the subcommand. Locks the data directory, so that no bot runs on it.
 pub(super) fn run(args: &RunArgs, command: &SealCommand) -> Result<(), Failed> {
     let (config, _) = configuration(args).map_err(Failed::Usage)?;
     let data = config.data_dir().map_err(|error| Failed::Usage(error.into()))?;

@@ -266,18 +266,18 @@ impl Engine {
         self.world.keep(read.ledger, now);
     }
 
-    /// Tells the operator of rows that are not what the bot wrote, and counts them. Nothing is decided by them.
+    /// Notifies the operator of rows that the bot did not write, and counts them. Nothing is decided by them.
     fn on_broken_rows(&self, rows: &[BrokenRow]) {
         for BrokenRow { table, id, problem } in rows {
             tracing::error!(table, id, problem, "a stored row is not what the bot wrote; nothing is decided by it");
             telemetry::count("rows_broken_total", &[("table", (*table).to_owned())]);
             (self.tell)(&format!(
-                "{problem}. Nothing is decided by it: somebody else may have changed the database, and `countersign audit verify` names every such row"
+                "{problem}. Another program may have changed the database. Nothing is decided by this row; `countersign audit verify` lists all such rows"
             ));
         }
     }
 
-    /// Tells the operator, once for each time that it begins, that nothing can be stored.
+    /// Notifies the operator that nothing can be stored; once until it can.
     fn on_store_trouble(&self, error: &StoreError) {
         if !self.store_is_in_trouble.swap(true, Ordering::Relaxed) {
             let why = std::error::Error::source(error).map(|source| format!(" ({source})")).unwrap_or_default();
@@ -285,14 +285,14 @@ impl Engine {
         }
     }
 
-    /// Tells the operator that the trouble is over, if there was any.
+    /// Notifies the operator that steps can be stored again, if they could not.
     fn on_stored_again(&self) {
         if self.store_is_in_trouble.swap(false, Ordering::Relaxed) {
             (self.tell)("the database can be written to again; what waited goes on");
         }
     }
 
-    /// Takes a row that is not what the bot wrote for one that is not there.
+    /// Treats a row that the bot did not write as missing.
     fn sound<T>(&self, read: Result<Option<T>, StoreError>) -> Result<Option<T>, StoreError> {
         match read {
             Err(error) if error.broken_row().is_some() => {

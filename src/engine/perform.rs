@@ -25,8 +25,8 @@ use crate::clock::{fresh_id, wall_now};
 use crate::store::{AuditRow, Committed, Ending, LedgerChange, NewPost, NewUse, PlanChange, Redraw, StepRecord, What};
 use crate::telemetry;
 
-/// How often a commit is tried that fails for a reason that does not pass. After that the request stays in the inbox and is taken
-/// up at the next start.
+/// The number of attempts at a commit that fails for a permanent reason. After that the request stays in the inbox until the next
+/// start.
 const COMMITS_MAX: u32 = 5;
 
 /// The first pause between two commits of a step, and the longest.
@@ -202,8 +202,8 @@ impl Worker {
         self.commit(&record).await.map_or(Stored::Not, |_| Stored::Done)
     }
 
-    /// Commits, and tries again where the database fails: as long as the bot runs where that is trouble that passes, a full disk
-    /// say. None where the database does not take it, or the bot stops.
+    /// Commits, and retries if the database fails. A temporary failure, such as a full disk, is retried as long as the bot runs.
+    /// Returns none if the failure is permanent or the bot stops.
     async fn commit(&self, record: &StepRecord) -> Option<Committed> {
         let mut pause = COMMIT_PAUSE;
         for attempt in 1_u32.. {

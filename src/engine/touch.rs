@@ -41,8 +41,8 @@ impl Engine {
         Ok((is_settled || known.is_some()).then_some(known))
     }
 
-    /// What a button decides, and in which thread; none where it is not known yet which message bears it. Only who may talk is
-    /// waited for.
+    /// Returns the decision of a button and the thread of its card. None if the platform id of the card's message is not stored
+    /// yet; only for an actor with the right to talk does this wait for it.
     async fn pressed(
         &self,
         touch: &Touch,

@@ -154,7 +154,7 @@ pub(super) struct Worker {
     pub(super) left_over: Option<Signal>,
     /// Whether something of the current request is stored.
     pub(super) is_touched: bool,
-    /// Whether the current signal is set aside for good: its words are kept as they came.
+    /// True if the current signal is parked. Its stored text is kept for the administrator.
     pub(super) is_parked: bool,
     /// Since when the thread has nothing to do.
     pub(super) idle_since: Option<Instant>,

@@ -9,7 +9,7 @@ use super::row::Stored;
 use super::seal::{SealedRows, Seals};
 use super::{Store, StoreError};
 
-/// What cards show. Their id is the plan's.
+/// The seals of cards. Their id is the plan's.
 pub(super) const SEALED: SealedRows = SealedRows {
     kind: "card",
     table: "cards",

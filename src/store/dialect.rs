@@ -356,8 +356,8 @@ fn on_connect(pool: AnyPoolOptions, statements: &'static str) -> AnyPoolOptions 
     })
 }
 
-/// Returns whether an engine's error may pass with nothing to change in the statement. Codes of `SQLite` have at most four digits;
-/// those of Postgres have five characters, the first two of which are a class.
+/// Returns true for a temporary failure: the same statement may work later. Codes of `SQLite` have at most four digits; codes of
+/// Postgres have five characters, of which the first two are a class.
 pub(super) fn passes(error: &sqlx::Error) -> bool {
     let sqlx::Error::Database(error) = error else {
         return matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed);

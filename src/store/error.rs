@@ -87,8 +87,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns whether it may pass by itself or by somebody's help, with nothing to change in what was asked: the disk is full,
-    /// another program holds a lock, the server is away.
+    /// Returns true for a temporary failure, after which the same call may work: a full disk, a lock of another program, a server
+    /// that is down.
     pub fn passes(&self) -> bool {
         matches!(self, Self::Database { source, .. } if super::dialect::passes(source))
     }

@@ -10,7 +10,7 @@ use super::row::Stored;
 use super::seal::{SealedRows, Seals};
 use super::{BrokenRow, Store, StoreError, threads};
 
-/// The signals whose request has not ended.
+/// The seals of the signals whose request has not ended.
 pub(super) const SEALED: SealedRows = SealedRows {
     kind: "signal",
     table: "inbox",
@@ -51,9 +51,9 @@ pub struct Unfinished {
 pub struct Parked {
     /// When it was set aside.
     pub at: Wall,
-    /// How often the process ended while this was worked on.
+    /// The number of times that the process ended while it worked on the signal.
     pub interruptions: u32,
-    /// As it is kept.
+    /// The signal as it is kept.
     pub signal: Signal,
 }
 
@@ -254,7 +254,7 @@ pub(super) async fn end(
     (ending, at): (Ending, Wall),
     kept: Option<&str>,
 ) -> Result<bool, StoreError> {
-    // Without its seal it is not taken up again, whatever state is written there later.
+    // A row without a seal is not taken up again, even if its state is changed back.
     let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, body = COALESCE($4, body), seal = '' \
                WHERE id = $1 AND state <> 'done'";
     let ended =

@@ -9,7 +9,7 @@ use super::row::Stored;
 use super::seal::{SealedRows, Seals};
 use super::{BrokenRow, Store, StoreError};
 
-/// All rows, also those that were taken away.
+/// The seals of all rows, also of those that were taken away.
 pub(super) const SEALED: SealedRows = SealedRows {
     kind: "record",
     table: "ledger",
@@ -23,7 +23,7 @@ fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
     Ok(vec![row.id().to_owned(), row.number("version")?.to_string(), row.text("body")?, row.text("last_change")?])
 }
 
-/// What stands in the ledger, and what is broken in it.
+/// The ledger as it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadLedger {
     /// The sound rows.

@@ -1,5 +1,5 @@
 //! The store: the only room with SQL. One file per aggregate (`threads`, `inbox`, `outbox`, `messages`, `plans`,
-//! `cards`, `votes`, `ledger`, `usage`, `audit`), `seal` for what nobody else can write, `line` for who writes next, the same
+//! `cards`, `votes`, `ledger`, `usage`, `audit`), `seal` for the authenticity of rows, `line` for who writes next, the same
 //! SQL text on `SQLite` and Postgres, and whatever differs in `dialect.rs`. It remembers and decides nothing: no clock,
 //! no ids of its own making, no chance but the salt of what the audit trail says; resolved context, workflow and knowledge of a thread are never stored (RES-03).
 //!
@@ -75,23 +75,23 @@ pub struct Store {
 pub struct Sealing {
     /// The key.
     pub key: SealKey,
-    /// What is sealed as it is.
+    /// The rows that are sealed as they are.
     pub adopts: Adopts,
 }
 
-/// What of a database is sealed as it is when it is opened.
+/// The rows of a database that are sealed as they are when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adopts {
-    /// Nothing: it must be sealed with this key.
+    /// None: the database must be sealed with this key.
     Nothing,
     /// A database that has no seals, because there was no key before.
     Unsealed,
-    /// All of it, whatever seals there are: an administrator says so.
+    /// All rows, at an administrator's request.
     Everything,
 }
 
 impl Sealing {
-    /// A key that everybody knows: for a database that nobody else can write to, such as a test's or a replay's.
+    /// Returns a fixed key, for a database that no other program can write to: of a test, or of a replay.
     pub fn unguarded() -> Self {
         Self { key: SealKey::new([0; 32]), adopts: Adopts::Unsealed }
     }

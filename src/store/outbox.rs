@@ -12,7 +12,7 @@ use super::row::Stored;
 use super::seal::{SealedRows, Seals};
 use super::{BrokenRow, Store, StoreError, messages, threads};
 
-/// What messages say, where to, what they answer, and of which plan.
+/// The seals of messages: text, destination, answered event, plan.
 pub(super) const SEALED: SealedRows = SealedRows {
     kind: "message",
     table: "outbox",
@@ -24,7 +24,7 @@ pub(super) const SEALED: SealedRows = SealedRows {
     set: "UPDATE outbox SET seal = $1 WHERE id = $2",
 };
 
-/// By which ids the platform knows the messages that are out.
+/// The seals of the platform ids of sent messages.
 pub(super) const SENT: SealedRows = SealedRows {
     kind: "sent",
     table: "outbox",

@@ -35,7 +35,7 @@ macro_rules! select_plans {
     };
 }
 
-/// What was asked for and approved.
+/// The seals of frozen plans.
 pub(super) const FROZEN: SealedRows = SealedRows {
     kind: "plan",
     table: "plans",
@@ -297,8 +297,8 @@ async fn hold(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanId>, S
     if holder == *plan { under_way(tx, plan).await } else { Ok(Some(holder)) }
 }
 
-/// Returns another plan that is or may be under way on the same target, by the plans themselves: the row of a target in
-/// flight may have been taken away by somebody else.
+/// Returns another plan that is or may be under way on the same target. It asks the plans themselves, because another program
+/// may have deleted the row in `writes_in_flight`.
 async fn under_way(tx: &mut AnyConnection, plan: &PlanId) -> Result<Option<PlanId>, StoreError> {
     let sql = "SELECT o.id FROM plans AS p JOIN plans AS o ON o.target = p.target AND o.id <> p.id \
                WHERE p.id = $1 AND o.state IN ('executing', 'unverified', 'unknown') LIMIT 1";

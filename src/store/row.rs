@@ -6,14 +6,14 @@ use sqlx::{Any, Decode, Row, Type};
 
 use super::StoreError;
 
-/// A row that is not what this program wrote.
+/// A row that this program did not write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenRow {
     /// The table.
     pub table: &'static str,
     /// The row's id.
     pub id: String,
-    /// What is wrong with it, in a sentence.
+    /// The problem, in a sentence.
     pub problem: String,
 }
 

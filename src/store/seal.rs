@@ -1,5 +1,5 @@
-//! Seals: a row that decides something bears an HMAC over what it says, under a key that is not in the database. Who can
-//! write to the database and does not have the key can make no row that counts, and change none.
+//! Seals of rows. Each row that decides something carries an HMAC over its columns. The key is not in the database, so that write
+//! access to the database is not enough to forge or change such a row.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{Adopts, BrokenRow, Store, StoreError, cards, inbox, ledger, outbox, 
 /// The length of a key, in bytes: as much as the hash holds.
 const KEY_BYTES: usize = 32;
 
-/// The problem with a row whose seal does not fit.
+/// The problem of a row with a wrong seal.
 const UNSEALED: &str = "it was not written by this bot, or was changed since";
 
 /// The key of the seals.
@@ -74,7 +74,7 @@ impl Seals {
         self.0.as_ref().map(|key| key.seal(rows.kind, parts)).unwrap_or_default()
     }
 
-    /// Refuses a row that was read and whose seal does not fit.
+    /// Returns an error for a row with a wrong seal.
     pub(super) fn check(&self, rows: &SealedRows, row: &Stored<'_>) -> Result<(), StoreError> {
         let Some(key) = &self.0 else { return Ok(()) };
         let expected = key.seal(rows.kind, &(rows.parts)(row)?);
@@ -85,11 +85,11 @@ impl Seals {
 
 /// Rows that are sealed. Their column `id` names them.
 pub(super) struct SealedRows {
-    /// What they are, so that no row passes for one of another kind.
+    /// The kind of row, which is part of the seal: no row passes for one of another kind.
     pub(super) kind: &'static str,
     /// The column of the seal.
     pub(super) column: &'static str,
-    /// What is sealed, of a row with the columns that are named there.
+    /// Returns the sealed columns of a row.
     pub(super) parts: fn(&Stored<'_>) -> Result<Vec<String>, StoreError>,
     /// Selects every row, with its seal.
     pub(super) select: &'static str,
@@ -112,7 +112,7 @@ const ALL: [&SealedRows; 9] = [
     &HEAD,
 ];
 
-/// The seal over nothing, by which a key is known.
+/// The kind of the seal that identifies a key; it covers no column.
 const MARK: &str = "key";
 
 impl Store {
@@ -145,7 +145,7 @@ impl Store {
     }
 
     /// Seals every row with another key, and remembers that key. A row whose seal does not fit loses it. Writes, one commit.
-    /// Nobody else may use the database meanwhile.
+    /// No other process may use the database meanwhile.
     pub async fn change_seal_key(&self, new: &SealKey) -> Result<(), StoreError> {
         self.seal_all(new, Some(&self.seals)).await
     }
@@ -168,8 +168,8 @@ impl Store {
         tx.commit().await.map_err(StoreError::while_doing(doing))
     }
 
-    /// Returns every row whose seal does not fit, and every plan of which the audit trail tells and that is not there. None
-    /// where there is no key. Reads everything that is sealed, and the trail.
+    /// Returns every row with a wrong seal, and every plan that the audit trail mentions and that is missing. Empty without a key.
+    /// Reads all sealed rows and the trail.
     pub async fn broken_rows(&self) -> Result<Vec<BrokenRow>, StoreError> {
         let mut broken = Vec::new();
         if self.seals.0.is_none() {
@@ -182,9 +182,7 @@ impl Store {
                 broken.extend(self.seals.check(rows, &row).err().map(|problem| BrokenRow::of(&row, &problem)));
             }
         }
-        let missing = self.plans_missing().await?.into_iter();
-        let problem = |plan: &str| format!("plan {plan} is missing, of which the audit trail tells");
-        broken.extend(missing.map(|id| BrokenRow { table: "plans", problem: problem(&id), id }));
+        broken.extend(self.plans_against_trail().await?);
         Ok(broken)
     }
 }

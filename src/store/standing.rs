@@ -1,4 +1,4 @@
-//! How a plan stands, as columns: written by the moves of `plans.rs`, and read back.
+//! The columns of a plan's status: written by the moves of `plans.rs`, and read back.
 
 use countersign_core::approval::{Decided, Outcome, PlanState, Standing, Withdrawal};
 use countersign_core::envelope::Code;
@@ -11,7 +11,7 @@ use super::StoreError;
 use super::row::Stored;
 use super::seal::SealedRows;
 
-/// How plans stand.
+/// The seals of the status of plans.
 pub(super) const SEALED: SealedRows = SealedRows {
     kind: "standing",
     table: "plans",
@@ -22,6 +22,10 @@ pub(super) const SEALED: SealedRows = SealedRows {
              (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p",
     set: "UPDATE plans SET seal = $1 WHERE id = $2",
 };
+
+/// The states that a plan comes to with a row of the audit trail of the same name. `refused` is also the name of other rows.
+pub(super) const STATES_RECORDED: [&str; 9] =
+    ["approved", "executing", "unverified", "unknown", "verified", "denied", "expired", "cancelled", "failed"];
 
 /// The columns of a standing beside its version.
 pub(super) struct Columns {

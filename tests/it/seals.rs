@@ -143,3 +143,26 @@ fn a_new_key_replaces_the_old_one() {
     let refused = finish(home.bot().env("COUNTERSIGN_STORE__SEAL_KEY", given.trim()).args(["seal", "rotate"]), b"");
     assert!(refused.err.contains("say with --to where the new one goes"), "{refused:?}");
 }
+
+/// An older copy of a row has a sound seal; the trail tells what became of its plan.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_is_put_back_as_it_was_is_named() {
+    let mut stage = Stage::start().await;
+    let process = stage.home.process("victim", &[]);
+    let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
+    stage.settled().await;
+    database::change(&stage.database(), "CREATE TABLE copied AS SELECT * FROM plans").await;
+    stage.approve(BOB, &card).await;
+    stage.said(stage.ops, "is gone").await;
+    stage.settled().await;
+    let verify = || finish(stage.home.bot().args(["audit", "verify"]), b"");
+    assert!(verify().status.success(), "{:?}", verify());
+    let back = "UPDATE plans SET (state, code, outcome, decided, over_at, looks, next_look, version, last_move, reminded, \
+                level, withdrawn, seal) = (SELECT state, code, outcome, decided, over_at, looks, next_look, version, \
+                last_move, reminded, level, withdrawn, seal FROM copied)";
+    database::change(&stage.database(), back).await;
+    let verified = verify();
+    let said = format!("plan {} is pending in its row; the audit trail says that it became verified", card.plan);
+    assert!(verified.status.code() == Some(1) && verified.err.contains(&said), "{verified:?}");
+    stage.end().await;
+}

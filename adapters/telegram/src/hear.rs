@@ -31,8 +31,8 @@ pub(crate) async fn hear(telegram: &Telegram, ingress: &dyn Ingress, stop: BoxFu
 /// It goes on for ever, unless it ends.
 enum Never {}
 
-/// How often an update for which the engine has no room is fetched again before its person is told. Meanwhile other chats are
-/// heard, as far as they come with the same call.
+/// The most times in a row that a batch is fetched again because the engine has no room. Then the sender is told to try again.
+/// The other chats of each batch are taken meanwhile.
 const AGAIN_MAX: u32 = 10;
 
 struct Hearing<'a> {
@@ -40,7 +40,7 @@ struct Hearing<'a> {
     ingress: &'a dyn Ingress,
     stop: BoxFuture<'a, ()>,
     pause: Duration,
-    /// How often the engine had no room, since a batch was taken whole.
+    /// The number of batches in a row for which the engine had no room.
     busy: u32,
     /// The first update that has not come yet.
     new_from: u32,

@@ -28,10 +28,10 @@ pub(crate) enum Taken {
     Stopping,
 }
 
-/// How a batch comes again.
+/// The state of a batch that may have been fetched before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Again {
-    /// True if what finds no room may come again.
+    /// True if an update for which there is no room may be fetched again.
     pub(crate) can_wait: bool,
     /// The first update that has not come before.
     pub(crate) new_from: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Again {
 type Admitted = Result<Admission, String>;
 
 /// Hands a batch to the engine: of each chat one update after the other, so that none overtakes another; the chats side by
-/// side. Where the engine has no room, the rest of that chat waits if it can, and else its people are told.
+/// side. If the engine has no room, the rest of that chat is fetched again if `can_wait`; if not, the sender is told.
 pub(crate) async fn take(
     telegram: &Telegram,
     ingress: &dyn Ingress,

@@ -351,7 +351,7 @@ fn git_grep(case: &Case<'_, '_>) -> Finding {
     ))
 }
 
-/// Options with which git shows changes line by line.
+/// Options that make git print changes line by line.
 const SHOW_CHANGES: [&str; 8] =
     ["-p", "-u", "--patch", "--patch-with-raw", "--patch-with-stat", "-c", "--cc", "--diff-merges"];
 

@@ -88,10 +88,9 @@ impl Outbox {
         self.shows.end(signal);
     }
 
-    /// Resolves when every message that may be in the conversation of this thread by now is stored with its id there: somebody
-    /// may answer it before. Messages that are sent later are not waited for, nor those that are tried again only later. Returns
-    /// false where one is not settled; after a wait in vain no call waits for a while, because the adapter hears nothing else
-    /// meanwhile.
+    /// Waits until every message that is being sent to the conversation of this thread is stored with its platform id, because a
+    /// reply to it can arrive earlier. Messages whose sending begins later, or is retried later, are not waited for. Returns
+    /// false if one is not settled. After a timeout no call waits for a while, because the adapter is blocked meanwhile.
     pub(super) async fn landed_near(&self, near: &ThreadKey, now: Mono) -> bool {
         let here = (near.platform.clone(), room(near));
         let mut landed = self.landed.subscribe();

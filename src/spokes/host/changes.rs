@@ -1,6 +1,6 @@
-//! Differences as git shows them. Git is told to show whole files around each change (`diff.context`). Each version of a file
-//! is masked as a whole here, because what a line belongs to may stand far above it, and then cut back to the usual three lines
-//! around a change.
+//! Changes printed by git. The setting `diff.context` makes git print the whole file around each change. This module masks each
+//! version of the file as a whole, because the key of a secret may be far above it, and then cuts the output back to three lines
+//! around each change.
 
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
@@ -176,7 +176,7 @@ struct Line<'t> {
     /// One sign for each parent: `-` is in the parent alone, `+` is in the result alone.
     signs: &'t str,
     text: Cow<'t, str>,
-    /// What git says of the end of the file there.
+    /// The note "\\ No newline at end of file" that follows the line, if any.
     note: &'t str,
 }
 
@@ -339,7 +339,7 @@ mod tests {
             self.git(&["commit", "-qm", "a message"]);
         }
 
-        /// What git shows with these arguments, as it is shown here.
+        /// Returns the output of git with these arguments after masking and cutting.
         fn shown(&self, args: &[&str]) -> String {
             let whole = self.git(&[&["-c", "diff.context=1000000000"], args].concat());
             String::from_utf8(shown(whole.as_bytes()).0).expect("it is a text")

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 
-/// What unpacks compressed data.
+/// The tool that unpacks compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unpack {
     /// A command that is given the file.

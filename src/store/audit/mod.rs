@@ -10,7 +10,7 @@ mod payload;
 mod refusals;
 mod verify;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use countersign_core::approval::{Digest, PlanId};
 use countersign_core::envelope::Code;
@@ -23,7 +23,7 @@ use super::dialect::Database;
 use super::outbox::storable;
 use super::row::Stored;
 use super::seal::Seals;
-use super::{Store, StoreError};
+use super::{BrokenRow, Store, StoreError, standing};
 use chain::Entry;
 pub(super) use chain::HEAD;
 pub use chain::{AuditHead, BadHead};
@@ -115,24 +115,41 @@ impl What {
 }
 
 impl Store {
-    /// The plans of which the trail tells and that are not there. No plan is ever taken away. Reads the trail.
-    pub(super) async fn plans_missing(&self) -> Result<BTreeSet<String>, StoreError> {
+    /// Returns the plans whose row is missing, or has another state than the trail recorded last: an older copy of a row has a
+    /// sound seal. The program deletes no plan. Reads the whole trail, and the state of every plan.
+    pub(super) async fn plans_against_trail(&self) -> Result<Vec<BrokenRow>, StoreError> {
         let doing = "comparing the plans with the audit trail";
-        let mut told = BTreeSet::new();
-        let sql = "SELECT id, body FROM audit_payloads WHERE body NOT LIKE '%\"plan\":\"\"%'";
+        let mut recorded: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let sql = "SELECT c.id, p.body FROM audit_chain AS c JOIN audit_payloads AS p ON p.id = c.id \
+                   WHERE p.body NOT LIKE '%\"plan\":\"\"%' ORDER BY c.seq";
         let mut rows = sqlx::query(sql).fetch(&self.read);
         while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
             let payload: Payload = Stored::new("audit_payloads", &row).json("body")?;
-            if !payload.plan.is_empty() {
-                told.insert(payload.plan);
+            let state = recorded.entry(payload.plan).or_default();
+            if standing::STATES_RECORDED.contains(&payload.what.as_str()) {
+                *state = Some(payload.what);
             }
         }
         drop(rows);
-        let mut rows = sqlx::query_scalar::<_, String>("SELECT id FROM plans").fetch(&self.read);
-        while let Some(plan) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
-            told.remove(&plan);
+        recorded.remove("");
+        let mut broken = Vec::new();
+        let mut rows = sqlx::query("SELECT id, state FROM plans").fetch(&self.read);
+        while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
+            let row = Stored::new("plans", &row);
+            let (id, state) = (row.id().to_owned(), row.text("state")?);
+            let before = recorded.remove(&id).flatten();
+            if before.as_ref().is_some_and(|before| *before != state) && state != "refused" {
+                let before = before.unwrap_or_default();
+                let problem = format!("plan {id} is {state} in its row; the audit trail says that it became {before}");
+                broken.push(BrokenRow { table: "plans", id, problem });
+            }
         }
-        Ok(told)
+        let missing = |id: String| {
+            let problem = format!("plan {id} is missing; the audit trail mentions it");
+            BrokenRow { table: "plans", id, problem }
+        };
+        broken.extend(recorded.into_keys().map(missing));
+        Ok(broken)
     }
 
     /// The newest rows, newest first; those whose payload was deleted are left out. Reads.
