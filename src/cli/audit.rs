@@ -12,7 +12,7 @@ use serde_json::json;
 use super::seal::known_key;
 use super::setup::configuration;
 use super::{Failed, RunArgs, print};
-use crate::store::{AuditHead, AuditReport, BrokenRow, SealKey, Store, StoreError};
+use crate::store::{AuditHead, AuditReport, BrokenRow, SealKey, SealState, Store, StoreError};
 
 /// Readable and writable by the owner alone: the trail holds what people did.
 const FILE_MODE: u32 = 0o600;
@@ -63,20 +63,33 @@ fn database(args: &RunArgs) -> anyhow::Result<(String, Option<SealKey>)> {
 
 async fn verify(store: &Store, expect: Option<&AuditHead>, json: bool) -> Result<(), Failed> {
     let report = store.verify_audit(expect).await.map_err(|error| Failed::Internal(error.into()))?;
-    let broken = store.broken_rows().await.map_err(|error| Failed::Internal(error.into()))?;
+    let seals = store.seal_state().await.map_err(|error| Failed::Internal(error.into()))?;
+    let broken = match seals {
+        SealState::Sealed => store.broken_rows().await.map_err(|error| Failed::Internal(error.into()))?,
+        SealState::Unsealed | SealState::NoKey | SealState::OtherKey => Vec::new(),
+    };
     match (json, &report.problem) {
         (true, _) => print(&format!("{}\n", as_json(&report, &broken)))?,
-        (false, None) if broken.is_empty() => {
-            let unchecked =
-                if store.has_key() { "" } else { " There is no key here, so that the seals were not checked." };
-            print(&format!("{}{unchecked}\n", whole(&report)))?;
-        }
+        (false, None) if broken.is_empty() => print(&format!("{}\n", whole(&report)))?,
         (false, Some(_) | None) => {}
     }
     match (report.problem, broken.as_slice()) {
-        (None, []) => Ok(()),
+        (None, []) => not_checked(seals).map_or(Ok(()), |sentence| Err(Failed::NotFine(sentence.to_owned()))),
         (None, rows) => Err(Failed::NotFine(not_ours(rows))),
         (Some(problem), _) => Err(Failed::NotFine(format!("The audit trail is not whole: {problem}."))),
+    }
+}
+
+/// Returns why the seals could not be checked, if they could not.
+const fn not_checked(seals: SealState) -> Option<&'static str> {
+    match seals {
+        SealState::Sealed | SealState::Unsealed => None,
+        SealState::NoKey => Some(
+            "The seals were not checked, because the key is missing: restore `seal.key` in the data directory, or name its file in `store.seal_key_file`.",
+        ),
+        SealState::OtherKey => {
+            Some("The seals were not checked, because the database is sealed with another key than the one here.")
+        }
     }
 }
 

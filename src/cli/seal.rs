@@ -10,9 +10,9 @@ use anyhow::{Context, bail};
 
 use super::setup::configuration;
 use super::{Failed, RunArgs, say};
-use crate::clock::random_bytes;
+use crate::clock::{fresh_id, random_bytes, wall_now};
 use crate::config::{self, lock_data_dir};
-use crate::store::{Adopts, SealKey, Sealing, Store, StoreError};
+use crate::store::{Adopts, SealKey, SealState, Sealing, Store, StoreError};
 
 /// The key's file in the data directory.
 const FILE: &str = "seal.key";
@@ -54,13 +54,37 @@ pub(super) fn run(args: &RunArgs, command: &SealCommand) -> Result<(), Failed> {
 
 async fn adopt(config: &config::Store, data: &Path) -> Result<(), Failed> {
     let key = known_key(config, data).map_err(Failed::Usage)?;
+    let wrong = wrong_rows(config, data, key.clone()).await.map_err(|error| Failed::Usage(error.into()))?;
     let store = match key {
         Some(key) => open(config, data, key, Adopts::Everything).await.map_err(|error| Failed::Usage(error.into()))?,
-        None => open_store(config, data).await.map_err(Failed::Usage)?,
+        None => {
+            let key = make(&data.join(NEXT_FILE)).map_err(Failed::Usage)?;
+            in_force(config, data, key, Adopts::Everything).await.map_err(Failed::Usage)?
+        }
+    };
+    let wrong = match wrong {
+        None => "their seals were of another key, or of none".to_owned(),
+        Some(0) => "no seal was wrong".to_owned(),
+        Some(1) => "1 row was not what the bot wrote".to_owned(),
+        Some(many) => format!("{many} rows were not what the bot wrote"),
+    };
+    let recorded = store.record(&fresh_id(), wall_now(), "seals_adopted", &wrong).await;
+    store.close().await;
+    recorded.map_err(|error| Failed::Internal(error.into()))?;
+    say(&format!("The rows of the database are accepted and sealed as they are; {wrong}."));
+    Ok(())
+}
+
+/// Returns the number of rows that the bot did not write, if the key is the database's. An error if there is no database.
+async fn wrong_rows(config: &config::Store, data: &Path, key: Option<SealKey>) -> Result<Option<usize>, StoreError> {
+    let store = Store::open_for_reading(config.database_url(data)?.expose(), key).await?;
+    let wrong = match store.seal_state().await {
+        Ok(SealState::Sealed) => store.broken_rows().await.map(|rows| Some(rows.len())),
+        Ok(SealState::Unsealed | SealState::NoKey | SealState::OtherKey) => Ok(None),
+        Err(error) => Err(error),
     };
     store.close().await;
-    say("The rows of the database are sealed as they are.");
-    Ok(())
+    wrong
 }
 
 async fn rotate(config: &config::Store, data: &Path, to: Option<&Path>) -> Result<(), Failed> {
@@ -68,7 +92,12 @@ async fn rotate(config: &config::Store, data: &Path, to: Option<&Path>) -> Resul
         let problem = "the key is given by `store.seal_key` or `store.seal_key_file`; say with --to where the new one goes, and name that file there";
         return Err(Failed::Usage(anyhow::anyhow!(problem)));
     }
+    let key = known_key(config, data).map_err(Failed::Usage)?;
+    wrong_rows(config, data, key).await.map_err(|error| Failed::Usage(error.into()))?;
     let store = open_store(config, data).await.map_err(Failed::Usage)?;
+    let recorded =
+        store.record(&fresh_id(), wall_now(), "seal_key_changed", "every row is sealed with a new key").await;
+    recorded.map_err(|error| Failed::Internal(error.into()))?;
     let next = to.map_or_else(|| data.join(NEXT_FILE), Path::to_owned);
     let key = make(&next).map_err(Failed::Usage)?;
     let changed = store.change_seal_key(&key).await;
@@ -115,7 +144,13 @@ pub(super) async fn open_store(config: &config::Store, data: &Path) -> anyhow::R
                 // Nothing is sealed with it.
                 let _ = fs::remove_file(&next);
             }
-            opened
+            opened.map_err(|error| match error.downcast_ref() {
+                Some(StoreError::OtherKey { place }) => anyhow::anyhow!(
+                    "{place} is sealed, and its key is missing: restore {}, or accept the rows as they are with `countersign seal adopt`",
+                    file.display()
+                ),
+                _ => error,
+            })
         }
     }
 }

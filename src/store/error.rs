@@ -29,7 +29,7 @@ pub enum StoreError {
     },
     /// The rows are sealed with another key.
     #[error(
-        "{place} is sealed with another key; give the one that belongs to it (`seal.key` of its data directory, or `store.seal_key`)"
+        "{place} is sealed with another key; give the key that belongs to it, or accept the rows as they are with `countersign seal adopt`"
     )]
     OtherKey {
         /// The database.

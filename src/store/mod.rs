@@ -48,8 +48,8 @@ pub use outbox::{NewPost, OpenPosts, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
 pub use row::BrokenRow;
-pub use seal::SealKey;
 use seal::Seals;
+pub use seal::{SealKey, SealState};
 use transaction::Open;
 pub use usage::NewUse;
 

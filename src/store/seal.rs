@@ -83,6 +83,19 @@ impl Seals {
     }
 }
 
+/// The relation of a database to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealState {
+    /// The rows are sealed with this key.
+    Sealed,
+    /// No row was ever sealed.
+    Unsealed,
+    /// The rows are sealed, and the store was opened without a key.
+    NoKey,
+    /// The rows are sealed with another key.
+    OtherKey,
+}
+
 /// Rows that are sealed. Their column `id` names them.
 pub(super) struct SealedRows {
     /// The kind of row, which is part of the seal: no row passes for one of another kind.
@@ -133,9 +146,17 @@ impl Store {
         }
     }
 
-    /// Returns whether seals are checked. No I/O.
-    pub const fn has_key(&self) -> bool {
-        self.seals.0.is_some()
+    /// Returns how the seals of a database and the key of this store belong together. Reads.
+    pub async fn seal_state(&self) -> Result<SealState, StoreError> {
+        let found = sqlx::query_scalar::<_, String>("SELECT mark FROM seal_key WHERE one = 1");
+        let found =
+            found.fetch_optional(&self.read).await.map_err(StoreError::while_doing("reading the seals' key"))?;
+        Ok(match (found, &self.seals.0) {
+            (None, _) => SealState::Unsealed,
+            (Some(_), None) => SealState::NoKey,
+            (Some(found), Some(key)) if found == key.seal(MARK, &[]) => SealState::Sealed,
+            (Some(_), Some(_)) => SealState::OtherKey,
+        })
     }
 
     async fn decides_nothing(&self) -> Result<bool, StoreError> {

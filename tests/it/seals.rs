@@ -90,7 +90,7 @@ fn the_key_is_made_at_the_first_start_and_asked_for_later() {
     std::fs::rename(&key, &aside).expect("it can be moved");
     let refused = home.pipe("load\n");
     let place = home.data().display().to_string();
-    insta::assert_snapshot!(refused.err.replace(&place, "DATA").trim_end(), @"countersign: the database DATA/countersign.db is sealed with another key; give the one that belongs to it (`seal.key` of its data directory, or `store.seal_key`)");
+    insta::assert_snapshot!(refused.err.replace(&place, "DATA").trim_end(), @"countersign: the database DATA/countersign.db is sealed, and its key is missing: restore DATA/seal.key, or accept the rows as they are with `countersign seal adopt`");
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(!key.exists() && !home.data().join("seal.key.new").exists(), "no other key is left behind");
     std::fs::rename(&aside, &key).expect("it can be moved");

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 
-use countersign_core::secrets::Mask;
+use countersign_core::secrets::{Mask, secret_path};
 
 use super::between::uncoloured;
 
@@ -17,6 +17,9 @@ const PART_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// The fewest bytes that are masked together, if more follow.
 const PART_BYTES_MIN: usize = 64 * 1024;
+
+/// Shown in place of the changes of a file that is secret by its name.
+const SECRET_BY_NAME: &str = "(a secret by its name; not shown)\n";
 
 /// Shown in place of a file whose changes are larger than [`PART_BYTES_MAX`].
 const TOO_LARGE: &str = "(more than 8 MiB with the file around it; not shown)\n";
@@ -96,9 +99,17 @@ fn shown(part: &[u8]) -> (Vec<u8>, bool) {
     let text = uncoloured(&text);
     let mut shown = String::new();
     let (mut is_masked, mut has_hunks) = (false, false);
+    let mut is_secret = false;
     for piece in pieces(&text) {
         let masked = match &piece {
-            Piece::Text(text) => Mask::default().apply(text),
+            Piece::Text(text) => {
+                is_secret = names_secret(text, is_secret);
+                Mask::default().apply(text)
+            }
+            Piece::Hunk(_) if is_secret => {
+                (has_hunks, is_masked) = (true, true);
+                Cow::Borrowed(SECRET_BY_NAME)
+            }
             Piece::Hunk(hunk) => {
                 has_hunks = true;
                 let masked = hunk.masked();
@@ -111,6 +122,18 @@ fn shown(part: &[u8]) -> (Vec<u8>, bool) {
     }
     // What holds no secret goes on as it is, text or not.
     if is_masked || has_hunks { (shown.into_bytes(), is_masked) } else { (part.to_vec(), false) }
+}
+
+/// Returns whether the last file named in a text before a hunk is secret by its name; `before` if the text names none.
+fn names_secret(text: &str, before: bool) -> bool {
+    text.lines().fold(before, |is_secret, line| {
+        let named = line.strip_prefix("--- ").or_else(|| line.strip_prefix("+++ "));
+        match named.map(|name| name.trim_end().trim_matches('"')) {
+            _ if line.starts_with("diff --") => false,
+            Some(name) => is_secret || secret_path(&format!("/{name}")).is_some(),
+            None => is_secret,
+        }
+    })
 }
 
 /// A piece of git's output.
@@ -384,6 +407,21 @@ mod tests {
     fn assert_same_lines(left: &str, right: &str) {
         let differs = left.lines().zip(right.lines()).find(|(left, right)| left != right);
         assert_eq!((differs, left.lines().count()), (None, right.lines().count()));
+    }
+
+    #[test]
+    fn changes_of_files_that_are_secret_by_name_are_not_shown() {
+        let repository = Repository::new();
+        for name in [".env", ".htpasswd", "id_rsa", "plain.txt"] {
+            repository.commit(name, "one word\n");
+            repository.commit(name, "another word\n");
+        }
+        for args in [["log", "-p"].as_slice(), &["log", "-p", "--no-prefix"], &["diff", "HEAD~7", "HEAD"]] {
+            let shown = repository.shown(args);
+            let files = if args[0] == "diff" { 4 } else { 8 };
+            assert_eq!(shown.matches("(a secret by its name; not shown)").count(), files * 3 / 4, "{shown}");
+            assert_eq!(shown.matches("word").count(), if args[0] == "diff" { 1 } else { 3 }, "{shown}");
+        }
     }
 
     #[test]

@@ -32,6 +32,9 @@ const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 /// Said under a command that printed nothing and names no path.
 const NO_FOLDER: &str = "commands begin in an empty folder; write whole paths";
 
+/// Said under git, whose output is masked before it is cut back.
+const MASKED: &str = "secrets in these versions were masked";
+
 /// Said under a command in which one program showed secrets to the next.
 const MASKED_BETWEEN: &str =
     "secrets were masked between the commands; compressed data goes on only through `zcat` and the like";
@@ -58,7 +61,8 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let files = in_background(move || files.refuse_changed().map(|()| files)).await?;
     let reads_files = list.stages().any(|stage| !stage.traits.reads.arguments);
     let no_folder = (reads_files && names_none(&list) && outcome.output.is_empty()).then(|| NO_FOLDER.to_owned());
-    let between = outcome.masked.then(|| MASKED_BETWEEN.to_owned());
+    let masked = if list.stages().count() > 1 { MASKED_BETWEEN } else { MASKED };
+    let between = outcome.masked.then(|| masked.to_owned());
     let data = json!({
         "command": line,
         "exit_code": outcome.code,

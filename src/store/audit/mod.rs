@@ -19,7 +19,7 @@ use futures::TryStreamExt;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use super::dialect::Database;
+use super::dialect::{Database, Durability};
 use super::outbox::storable;
 use super::row::Stored;
 use super::seal::Seals;
@@ -115,6 +115,26 @@ impl What {
 }
 
 impl Store {
+    /// Appends a row about the database itself: what an administrator did to it. Writes, one commit.
+    pub async fn record(&self, id: &str, at: Wall, what: &str, detail: &str) -> Result<(), StoreError> {
+        let row = AuditRow {
+            id: id.to_owned(),
+            at,
+            platform: Platform::new(""),
+            actor: ActorId::new(""),
+            what: What::Did(what.to_owned()),
+            tool: String::new(),
+            action: String::new(),
+            target: String::new(),
+            plan: None,
+            detail: detail.to_owned(),
+        };
+        let entry = Entry { id: id.to_owned(), at: at.0, payload: Payload::of(&row, "", "") };
+        let mut tx = self.begin_write(Durability::Full).await?;
+        chain::append(&mut tx, (&self.database, &self.seals), &[entry]).await?;
+        tx.commit().await.map_err(StoreError::while_doing("recording what was done to the database"))
+    }
+
     /// Returns the plans whose row is missing, or has another state than the trail recorded last: an older copy of a row has a
     /// sound seal. The program deletes no plan. Reads the whole trail, and the state of every plan.
     pub(super) async fn plans_against_trail(&self) -> Result<Vec<BrokenRow>, StoreError> {
@@ -133,11 +153,15 @@ impl Store {
         drop(rows);
         recorded.remove("");
         let mut broken = Vec::new();
-        let mut rows = sqlx::query("SELECT id, state FROM plans").fetch(&self.read);
+        let mut rows = sqlx::query("SELECT id, state, body, digest FROM plans").fetch(&self.read);
         while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
             let row = Stored::new("plans", &row);
             let (id, state) = (row.id().to_owned(), row.text("state")?);
             let before = recorded.remove(&id).flatten();
+            if Digest::of(row.text("body")?.as_bytes()).as_str() != row.text("digest")? {
+                let problem = format!("plan {id} was changed after it was frozen: its digest is another");
+                broken.push(BrokenRow { table: "plans", id: id.clone(), problem });
+            }
             if before.as_ref().is_some_and(|before| *before != state) && state != "refused" {
                 let before = before.unwrap_or_default();
                 let problem = format!("plan {id} is {state} in its row; the audit trail says that it became {before}");

@@ -393,7 +393,7 @@ async fn a_database_is_opened_with_its_own_key(bed: Bed) {
     filled(&bed).await;
     for adopts in [Adopts::Unsealed, Adopts::Nothing] {
         let error = opened(&bed, &other, adopts).await.expect_err("it is another key");
-        assert!(error.contains("is sealed with another key; give the one that belongs to it"), "{error}");
+        assert!(error.contains("is sealed with another key; give the key that belongs to it"), "{error}");
     }
     opened(&bed, &own, Adopts::Nothing).await.expect("it is its own");
     raw(&bed.url, "DELETE FROM seal_key").await;
