@@ -323,6 +323,10 @@ fn git_lines(case: &Case<'_, '_>) -> Finding {
     // What stands behind `--` is a path; an older version is not masked before.
     let of_now_max = usize::from(case.parsed.dashes.is_none());
     let is_of_now = case.names_before_dashes() <= of_now_max;
+    // The file is masked before git reads it; in an older version nothing tells a line from what git writes before it.
+    if !is_of_now && ["git blame", "git annotate"].contains(&case.name.as_str()) {
+        return Finding::unknown(format!("shows an older version; write `git show COMMIT:FILE` ({})", case.name));
+    }
     for given in &case.parsed.options {
         let value = given.value.as_ref().and_then(Word::known).unwrap_or_default();
         let problem = match given.name.as_str() {
