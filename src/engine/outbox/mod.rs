@@ -41,8 +41,8 @@ pub(super) struct Outbox {
     woken: Notify,
     /// Something is out, or was not taken.
     landed: watch::Sender<()>,
-    /// By room, the time until which no call waits there again.
-    waited: Mutex<BTreeMap<(Platform, Room), u64>>,
+    /// Where it was waited for in vain, and until when nobody waits there again.
+    in_vain: Mutex<BTreeMap<(Platform, Room), u64>>,
     /// By thread, the number of answers given up since the last delivered message.
     lost: Mutex<BTreeMap<ThreadKey, u64>>,
     cards: Keeper,
@@ -90,7 +90,7 @@ impl Outbox {
 
     /// Waits until every message that is being sent to the conversation of this thread is stored with its platform id, because a
     /// reply to it can arrive earlier. Messages whose sending begins later, or is retried later, are not waited for. Returns
-    /// false if one is not settled. After a wait no call waits in that room for a while, because the adapter is blocked meanwhile.
+    /// false if one is not settled. After a timeout no call waits for a while, because the adapter is blocked meanwhile.
     pub(super) async fn landed_near(&self, near: &ThreadKey, now: Mono) -> bool {
         let here = (near.platform.clone(), room(near));
         let mut landed = self.landed.subscribe();
@@ -104,7 +104,7 @@ impl Outbox {
         let all = left.len();
         left.retain(|_, again_at| *again_at <= soon);
         let is_settled_later = left.len() < all;
-        if left.is_empty() || self.waited().get(&here).is_some_and(|until| *until > now.0) {
+        if self.in_vain().get(&here).is_some_and(|until| *until > now.0) {
             return left.is_empty() && !is_settled_later;
         }
         let all_landed = async {
@@ -114,11 +114,11 @@ impl Outbox {
             }
         };
         let in_time = tokio::time::timeout(LANDED_MAX, all_landed).await.is_ok();
-        // What came together with this event is about messages that have landed by now.
-        let quiet_ms = if in_time { WAITED_MS } else { IN_VAIN_MS };
-        let mut waited = self.waited();
-        waited.retain(|_, until| *until > now.0);
-        waited.insert(here, now.0.saturating_add(quiet_ms));
+        if !in_time {
+            let mut in_vain = self.in_vain();
+            in_vain.retain(|_, until| *until > now.0);
+            in_vain.insert(here, now.0.saturating_add(IN_VAIN_MS));
+        }
         in_time && !is_settled_later
     }
 
@@ -196,8 +196,8 @@ impl Outbox {
         desk.paces.take_spare(&room(thread), pace, now.0).map_err(|wait| Mono(wait.until()))
     }
 
-    fn waited(&self) -> MutexGuard<'_, BTreeMap<(Platform, Room), u64>> {
-        self.waited.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_vain(&self) -> MutexGuard<'_, BTreeMap<(Platform, Room), u64>> {
+        self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Desks> {
@@ -210,10 +210,8 @@ const BUSY_MS: u64 = 200;
 
 /// How long an answer to an unknown message waits for what is on its way: a call takes less, unless the connection is slow.
 const LANDED_MAX: Duration = Duration::from_millis(500);
-/// The time after a wait in vain in which no call waits in that room, in milliseconds.
+/// For how long nobody waits where that was in vain.
 const IN_VAIN_MS: u64 = 60_000;
-/// The same after a wait that was not.
-const WAITED_MS: u64 = 1_000;
 
 impl Desks {
     fn of(&mut self, platform: &Platform) -> &mut Desk {
