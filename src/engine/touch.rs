@@ -60,8 +60,9 @@ impl Engine {
                 return Ok(None);
             }
         }
-        // A button that was copied to another message, or an older copy of a card that was sent twice, decides nothing.
-        let Some(post) = post.filter(|post| post.parts.contains(on)) else { return Ok(Some(stray)) };
+        // A button on any other message decides nothing. Of a card that may have been sent twice, the id of the first copy is not
+        // known; both copies are one request.
+        let Some(post) = post.filter(|post| post.is_repeat || post.parts.contains(on)) else { return Ok(Some(stray)) };
         let pressed = message(&post).and_then(|message| meaning(&message, place));
         Ok(Some(pressed.map_or(stray, |payload| (payload, post.thread))))
     }

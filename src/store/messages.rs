@@ -16,7 +16,7 @@ use super::{Store, StoreError, outbox, threads};
 macro_rules! select_posts {
     ($rest:expr) => {
         concat!(
-            "SELECT o.id, o.signal, o.lane, o.place, o.body, o.plan, o.seal, o.platform_ids, o.sent_seal, o.state, i.event, \
+            "SELECT o.id, o.signal, o.lane, o.place, o.body, o.plan, o.seal, o.platform_ids, o.sent_seal, o.state, o.repeat, i.event, \
              t.platform, t.account, t.space, t.conversation, t.root ",
             $rest
         )
@@ -32,6 +32,8 @@ pub struct TouchedPost {
     pub body: String,
     /// The platform's ids of its parts, in order; none where it is not known to be out.
     pub parts: Vec<EventId>,
+    /// True if an earlier attempt may have left a copy of which no id is known.
+    pub is_repeat: bool,
 }
 
 /// One message that holds a plan's card.
@@ -141,5 +143,5 @@ fn touched(row: &Stored<'_>, seals: &Seals) -> Result<TouchedPost, StoreError> {
         parts.clear();
     }
     let parts = parts.into_iter().map(EventId::new).collect();
-    Ok(TouchedPost { thread: threads::key(row)?, body: row.text("body")?, parts })
+    Ok(TouchedPost { thread: threads::key(row)?, body: row.text("body")?, parts, is_repeat: row.flag("repeat")? })
 }

@@ -164,7 +164,9 @@ fn the_commands_for_scripts_work() {
     let home = Home::new();
     let folder = home.path();
     let script = blocks("## In a script", "sh")[0];
-    let [audit, replay] = blocks("## What was done, and how to show it", "sh")[..] else { panic!("two blocks") };
+    let [audit, seal, replay] = blocks("## What was done, and how to show it", "sh")[..] else {
+        panic!("three blocks")
+    };
     assert_eq!(run(script, &folder), "\"outcome\":\"absent\"\n");
     let proof = run("countersign audit verify", &folder);
     let head = proof.trim_end().trim_end_matches('.').rsplit(' ').next().unwrap_or_default();
@@ -175,6 +177,8 @@ fn the_commands_for_scripts_work() {
     );
     let trail = std::fs::read_to_string(folder.join("trail.jsonl")).expect("it was exported");
     assert!(trail.lines().count() > 5 && trail.contains("verified"), "{trail}");
+    run(seal, &folder);
+    assert!(run("countersign audit verify", &folder).starts_with("The audit trail is whole: "));
     let replay = replay.replace("session.jsonl  ", "session.jsonl <<< status  ");
     assert!(run(&replay, &folder).contains(r#""decided":"say""#));
 }

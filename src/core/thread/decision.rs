@@ -78,7 +78,7 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
 
 /// A button that no message of ours has: a card of somebody else's making. It decides nothing, and is recorded (AC-07).
 pub(super) fn stray(turn: &mut Turn<'_>, mut request: Request) {
-    let message = "no message of mine has this button; where a card stands twice, the newer one counts".to_owned();
+    let message = "no message of mine has this button".to_owned();
     let refusal = Refusal { gate: "decision", code: Code::NotFound, message, details: Details::default() };
     turn.note_refusal(&request, &refusal, None);
     turn.say_no(&mut request, Mark::Refused, say::refused(&refusal, turn.env.mask));
