@@ -53,6 +53,12 @@ impl Shows {
         self.lock().remove(signal);
     }
 
+    /// Returns whether progress of this request was given.
+    #[cfg(test)]
+    pub(super) fn has(&self, signal: &SignalId) -> bool {
+        self.lock().contains_key(signal)
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<SignalId, watch::Sender<Said>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -122,6 +122,12 @@ impl Outbox {
         in_time && !is_settled_later
     }
 
+    /// Returns whether progress of this request was given.
+    #[cfg(test)]
+    pub(super) fn has_progress(&self, signal: &SignalId) -> bool {
+        self.shows.has(signal)
+    }
+
     /// Whether somebody waits for that.
     #[cfg(test)]
     pub(super) fn is_awaited(&self) -> bool {

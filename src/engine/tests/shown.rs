@@ -126,6 +126,10 @@ async fn a_card_that_is_not_out_is_redrawn_once_it_is_and_without_an_editor_neve
 /// A question that hangs until it is let go, and that was asked so long ago that somebody wonders.
 async fn hanging(bed: &mut Play) -> Signal {
     let id = bed.say("main", "show file /x").await;
+    // The engine's own line comes first, and not in between.
+    while !bed.engine.outbox.has_progress(&id) {
+        tokio::task::yield_now().await;
+    }
     let asked = signal("e1", "ann", "show file /x");
     Signal { id, received_at: Wall(0), ..asked }
 }
