@@ -65,14 +65,20 @@ async fn adopt(config: &config::Store, data: &Path) -> Result<(), Failed> {
     let wrong = match wrong {
         None => "their seals were of another key, or of none".to_owned(),
         Some(0) => "no seal was wrong".to_owned(),
-        Some(1) => "1 row was not what the bot wrote".to_owned(),
-        Some(many) => format!("{many} rows were not what the bot wrote"),
+        Some(wrong) => not_written(wrong),
     };
     let recorded = store.record(&fresh_id(), wall_now(), "seals_adopted", &wrong).await;
     store.close().await;
     recorded.map_err(|error| Failed::Internal(error.into()))?;
     say(&format!("The rows of the database are accepted and sealed as they are; {wrong}."));
     Ok(())
+}
+
+fn not_written(rows: usize) -> String {
+    match rows {
+        1 => "1 row was not what the bot wrote".to_owned(),
+        many => format!("{many} rows were not what the bot wrote"),
+    }
 }
 
 /// Returns the number of rows that the bot did not write, if the key is the database's. An error if there is no database.
@@ -93,7 +99,7 @@ async fn rotate(config: &config::Store, data: &Path, to: Option<&Path>) -> Resul
         return Err(Failed::Usage(anyhow::anyhow!(problem)));
     }
     let key = known_key(config, data).map_err(Failed::Usage)?;
-    wrong_rows(config, data, key).await.map_err(|error| Failed::Usage(error.into()))?;
+    let wrong = wrong_rows(config, data, key).await.map_err(|error| Failed::Usage(error.into()))?;
     let store = open_store(config, data).await.map_err(Failed::Usage)?;
     let recorded =
         store.record(&fresh_id(), wall_now(), "seal_key_changed", "every row is sealed with a new key").await;
@@ -105,19 +111,25 @@ async fn rotate(config: &config::Store, data: &Path, to: Option<&Path>) -> Resul
     changed.map_err(|error| Failed::Internal(error.into()))?;
     let own = data.join(FILE);
     let (placed, said) = match to {
-        None => (fs::rename(&next, &own), format!("Every row is sealed with the new key in {}.", own.display())),
+        None => (fs::rename(&next, &own), format!("The rows are sealed with the new key in {}.", own.display())),
         Some(file) => {
             let removed = if own.exists() { fs::remove_file(&own) } else { Ok(()) };
             let file = file.display();
             (
                 removed,
-                format!("Every row is sealed with the new key in {file}; name that file in `store.seal_key_file`."),
+                format!("The rows are sealed with the new key in {file}; name that file in `store.seal_key_file`."),
             )
         }
     };
     placed.map_err(|error| Failed::Internal(error.into()))?;
     say(&said);
-    Ok(())
+    match wrong {
+        None | Some(0) => Ok(()),
+        Some(wrong) => Err(Failed::NotFine(format!(
+            "{}, before as after; `countersign audit verify` lists what is wrong",
+            not_written(wrong)
+        ))),
+    }
 }
 
 /// Opens the database with its key. Makes the key at the first start. Reads and writes files of the data directory.
@@ -179,16 +191,21 @@ fn configured(config: &config::Store) -> Option<SealKey> {
 
 fn read(file: &Path) -> anyhow::Result<Option<SealKey>> {
     use std::os::unix::fs::MetadataExt;
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
+    let unreadable = || format!("cannot read {}", file.display());
+    let meta = match fs::metadata(file) {
+        Ok(meta) => meta,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+        Err(error) => return Err(error).with_context(unreadable),
     };
-    let mode = fs::metadata(file).with_context(|| format!("cannot look at {}", file.display()))?.mode();
+    // Reading a pipe would wait for its writer.
+    if !meta.is_file() {
+        bail!("{} is no plain file; remove it, and restore the key", file.display());
+    }
+    let mode = meta.mode();
     if mode & 0o077 != 0 {
         bail!("{} may be read by others (mode {:o}); run chmod 600 on it", file.display(), mode & 0o777);
     }
-    let key = SealKey::parse(&text);
+    let key = SealKey::parse(&fs::read_to_string(file).with_context(unreadable)?);
     let key = key.with_context(|| format!("{} holds no key (64 hexadecimal digits); restore it", file.display()))?;
     Ok(Some(key))
 }

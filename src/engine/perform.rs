@@ -160,11 +160,7 @@ impl Worker {
             plans: storing.plans.clone(),
             ledger: storing.ledger.clone(),
             ending: storing.ending.as_ref().map(|(_, ending)| ending_of(*ending)),
-            kept: storing
-                .ending
-                .as_ref()
-                .filter(|_| !self.is_parked)
-                .map(|_| kept(signal.clone(), &self.engine.world.mask)),
+            kept: storing.ending.as_ref().map(|_| kept(signal.clone(), &self.engine.world.mask)),
         };
         let refused = match self.commit(&record).await {
             None => return Stored::Not,

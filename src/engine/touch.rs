@@ -14,13 +14,12 @@ impl Engine {
     /// (AC-07). A reaction to anything but a card is only that; one to a message that may be a card of ours is not taken
     /// before that is known.
     pub(super) async fn take_touch(self: &Arc<Self>, touch: Touch) -> anyhow::Result<Admission> {
+        let Some(post) = self.touched(&touch).await? else { return Ok(Admission::Busy) };
         let found = match &touch.on {
             Touched::Button { data, on } => {
-                let Some(pressed) = self.pressed(&touch, data, on).await? else { return Ok(Admission::Busy) };
-                Some(pressed)
+                Some(pressed(post, data, on).unwrap_or_else(|| (Payload::Stray, touch.thread.clone())))
             }
-            Touched::Message { event, sign } => {
-                let Some(post) = self.reacted(&touch, event).await? else { return Ok(Admission::Busy) };
+            Touched::Message { sign, .. } => {
                 post.and_then(|post| Some((signed(&message(&post)?, *sign)?, post.thread)))
             }
         };
@@ -28,44 +27,45 @@ impl Engine {
         self.take(signal_of(touch, thread, payload)).await
     }
 
-    /// The message of ours that somebody reacts to, if it is one; none where that is not known yet. Only who may talk is
-    /// waited for.
-    async fn reacted(&self, touch: &Touch, event: &EventId) -> Result<Option<Option<TouchedPost>>, StoreError> {
-        let near = &touch.thread;
-        let known = self.sound(self.store.touched_message(near, event).await)?;
-        if known.is_some() || !self.may(&asker(touch), &Right::Talk) {
-            return Ok(Some(known));
+    /// Returns the message of ours that was touched, if it is one. If that is not known, waits for the messages on their way
+    /// there and looks again; none if it may still become known. Only for an actor with the right to talk does this wait.
+    async fn touched(&self, touch: &Touch) -> Result<Option<Option<TouchedPost>>, StoreError> {
+        let found = self.look(touch).await?;
+        if is_known(touch, found.as_ref()) || !self.may(&asker(touch), &Right::Talk) {
+            return Ok(Some(found));
         }
-        let is_settled = self.outbox.landed_near(near, self.clock.mono()).await;
-        let known = self.sound(self.store.touched_message(near, event).await)?;
-        Ok((is_settled || known.is_some()).then_some(known))
+        let is_settled = self.outbox.landed_near(&touch.thread, self.clock.mono()).await;
+        let found = self.look(touch).await?;
+        Ok((is_settled || is_known(touch, found.as_ref())).then_some(found))
     }
 
-    /// Returns the decision of a button and the thread of its card. None if the platform id of the card's message is not stored
-    /// yet; only for an actor with the right to talk does this wait for it.
-    async fn pressed(
-        &self,
-        touch: &Touch,
-        button: &str,
-        on: &EventId,
-    ) -> Result<Option<(Payload, ThreadKey)>, StoreError> {
-        let near = &touch.thread;
-        let stray = (Payload::Stray, near.clone());
-        let Some((id, place)) = parse(button) else { return Ok(Some(stray)) };
-        let mut post = self.sound(self.store.touched_post(near, id).await)?;
-        if post.as_ref().is_some_and(|post| post.parts.is_empty()) && self.may(&asker(touch), &Right::Talk) {
-            let is_settled = self.outbox.landed_near(near, self.clock.mono()).await;
-            post = self.sound(self.store.touched_post(near, id).await)?;
-            if !is_settled && post.as_ref().is_some_and(|post| post.parts.is_empty()) {
-                return Ok(None);
-            }
-        }
-        // A button on any other message decides nothing. Of a card that may have been sent twice, the id of the first copy is not
-        // known; both copies are one request.
-        let Some(post) = post.filter(|post| post.is_repeat || post.parts.contains(on)) else { return Ok(Some(stray)) };
-        let pressed = message(&post).and_then(|message| meaning(&message, place));
-        Ok(Some(pressed.map_or(stray, |payload| (payload, post.thread))))
+    /// Reads the message of ours that was touched.
+    async fn look(&self, touch: &Touch) -> Result<Option<TouchedPost>, StoreError> {
+        self.sound(match &touch.on {
+            Touched::Message { event, .. } => self.store.touched_message(&touch.thread, event).await,
+            Touched::Button { data, .. } => match parse(data) {
+                Some((id, _)) => self.store.touched_post(&touch.thread, id).await,
+                None => Ok(None),
+            },
+        })
     }
+}
+
+/// Returns whether nothing more can become known of what was touched. A button names its message, whose platform ids are stored
+/// when it is sent.
+fn is_known(touch: &Touch, found: Option<&TouchedPost>) -> bool {
+    match &touch.on {
+        Touched::Message { .. } => found.is_some(),
+        Touched::Button { .. } => found.is_none_or(|post| !post.parts.is_empty()),
+    }
+}
+
+/// Returns the decision of a button and the thread of its card. A button on any other message decides nothing. Of a card that may
+/// have been sent twice, the id of the first copy is not known; both copies are one request.
+fn pressed(post: Option<TouchedPost>, button: &str, on: &EventId) -> Option<(Payload, ThreadKey)> {
+    let post = post.filter(|post| post.is_repeat || post.parts.contains(on))?;
+    let (_, place) = parse(button)?;
+    Some((meaning(&message(&post)?, place)?, post.thread))
 }
 
 /// `POST:N`, written as an adapter writes it and in no other way.

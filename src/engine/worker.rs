@@ -154,8 +154,6 @@ pub(super) struct Worker {
     pub(super) left_over: Option<Signal>,
     /// Whether something of the current request is stored.
     pub(super) is_touched: bool,
-    /// True if the current signal is parked. Its stored text is kept for the administrator.
-    pub(super) is_parked: bool,
     /// Since when the thread has nothing to do.
     pub(super) idle_since: Option<Instant>,
     /// Audit rows that wait for the step's commit.
@@ -186,7 +184,6 @@ impl Worker {
             quiet: Pause::none(),
             left_over: None,
             is_touched: false,
-            is_parked: false,
             idle_since: None,
             unwritten: Vec::new(),
             span: tracing::Span::none(),
@@ -335,7 +332,6 @@ impl Worker {
         self.posts_from = if is_first { 0 } else { attempts.saturating_mul(POSTS_OF_AN_ATTEMPT) };
         self.current = Some((*signal).clone());
         self.is_touched = false;
-        self.is_parked = attempt == Attempt::SetAside;
         self.engine.has_ledger(self.engine.clock.now()).await;
         self.engine.world.rights_settled().await;
         if !self.has_ready(&signal).await {

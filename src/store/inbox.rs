@@ -254,8 +254,9 @@ pub(super) async fn end(
     (ending, at): (Ending, Wall),
     kept: Option<&str>,
 ) -> Result<bool, StoreError> {
-    // A row without a seal is not taken up again, even if its state is changed back.
-    let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, body = COALESCE($4, body), seal = '' \
+    // A row without a seal is not taken up again, even if its state is changed back. A parked signal keeps its words.
+    let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, seal = '', \
+               body = CASE WHEN set_aside_at IS NULL THEN COALESCE($4, body) ELSE body END \
                WHERE id = $1 AND state <> 'done'";
     let ended =
         sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).bind(kept).execute(&mut *tx).await;

@@ -133,16 +133,14 @@ impl Store {
     /// sealed. Reads; writes where it seals.
     pub(super) async fn prepare_seals(&self, adopts: Adopts) -> Result<(), StoreError> {
         let Some(key) = &self.seals.0 else { return Ok(()) };
-        let mark = key.seal(MARK, &[]);
-        let found = sqlx::query_scalar::<_, String>("SELECT mark FROM seal_key WHERE one = 1");
-        let found =
-            found.fetch_optional(&self.read).await.map_err(StoreError::while_doing("reading the seals' key"))?;
-        match found {
+        match self.seal_state().await? {
             _ if adopts == Adopts::Everything => self.seal_all(key, None).await,
-            Some(found) if found == mark => Ok(()),
-            Some(_) => Err(StoreError::OtherKey { place: self.database.place() }),
-            None if adopts == Adopts::Unsealed || self.decides_nothing().await? => self.seal_all(key, None).await,
-            None => Err(StoreError::Unsealed { place: self.database.place() }),
+            SealState::Sealed => Ok(()),
+            SealState::OtherKey | SealState::NoKey => Err(StoreError::OtherKey { place: self.database.place() }),
+            SealState::Unsealed if adopts == Adopts::Unsealed || self.decides_nothing().await? => {
+                self.seal_all(key, None).await
+            }
+            SealState::Unsealed => Err(StoreError::Unsealed { place: self.database.place() }),
         }
     }
 

@@ -84,6 +84,7 @@ fn a_secret_in_the_history_is_masked_however_far_below_its_key() {
     let others: Vec<String> = (1..9).map(|n| format!("  - Zt5vBq8w{n}\n")).collect();
     for last in ["Pk4nXc7r1", "Pk4nXc7r2", "Pk4nXc7r3"] {
         repository.write("shop.conf", &format!("passwords:\n{}  - {last}\n", others.concat()));
+        repository.write("id_rsa", &format!("sauerkraut {last}\n"));
         repository.commit("another");
     }
     repository.write("shop.conf", "listen=80\n");
@@ -94,10 +95,12 @@ fn a_secret_in_the_history_is_masked_however_far_below_its_key() {
         "git -C FOLDER diff HEAD~2 HEAD~1",
         "git -C FOLDER log -p -2 | grep Pk4",
         "timeout 5 git -C FOLDER show HEAD~1 | rev",
+        "/usr/bin/git -C FOLDER log -p -2",
     ] {
         let answer = repository.asked(&mut bot, line);
         let shown: String = if line.ends_with("rev") { answer.chars().rev().collect() } else { answer.clone() };
         assert!(!shown.contains("Pk4nXc7r") && !shown.contains("Zt5vBq8w"), "{line}: {answer}");
+        assert!(!shown.contains("sauerkraut"), "a file that is secret by its name; {line}: {answer}");
     }
     let answer = repository.asked(&mut bot, "git -C FOLDER diff HEAD~2 HEAD~1");
     assert!(answer.contains("@@ -7,4 +7,4 @@") && answer.contains("masked: "), "{answer}");

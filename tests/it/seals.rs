@@ -100,6 +100,13 @@ fn the_key_is_made_at_the_first_start_and_asked_for_later() {
     assert!(refused.err.contains("seal.key may be read by others (mode 640); run chmod 600 on it"), "{refused:?}");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).expect("the mode can be set");
 
+    // A pipe without a writer, which would keep the start waiting.
+    std::fs::rename(&key, &aside).expect("it can be moved");
+    assert!(std::process::Command::new("mkfifo").arg(&key).status().expect("it is installed").success());
+    let refused = home.pipe("load\n");
+    assert!(refused.err.contains("seal.key is no plain file; remove it, and restore the key"), "{refused:?}");
+    std::fs::rename(&aside, &key).expect("it can be moved");
+
     let given = finish(home.bot().env("COUNTERSIGN_STORE__SEAL_KEY", "12"), b"");
     assert!(given.err.contains("`store.seal_key` must give 64 hexadecimal digits"), "{given:?}");
 }
@@ -112,7 +119,7 @@ fn a_new_key_replaces_the_old_one() {
     let before = std::fs::read_to_string(&key).expect("readable");
     let rotated = finish(home.bot().args(["seal", "rotate"]), b"");
     assert!(
-        rotated.status.success() && rotated.err.contains("Every row is sealed with the new key in "),
+        rotated.status.success() && rotated.err.contains("The rows are sealed with the new key in "),
         "{rotated:?}"
     );
     assert_ne!(std::fs::read_to_string(&key).expect("readable"), before);
@@ -161,8 +168,17 @@ async fn a_plan_that_is_put_back_as_it_was_is_named() {
                 level, withdrawn, seal) = (SELECT state, code, outcome, decided, over_at, looks, next_look, version, \
                 last_move, reminded, level, withdrawn, seal FROM copied)";
     database::change(&stage.database(), back).await;
+    // With its vote the seal would not fit.
+    database::change(&stage.database(), "DELETE FROM votes").await;
     let verified = verify();
-    let said = format!("plan {} is pending in its row; the audit trail says that it became verified", card.plan);
+    assert!(!verified.err.contains("column seal"), "the seal is sound: {verified:?}");
+    let said =
+        format!("column state, row {}: it is pending, and the audit trail says that it became verified", card.plan);
     assert!(verified.status.code() == Some(1) && verified.err.contains(&said), "{verified:?}");
     stage.end().await;
+    let rotated = finish(stage.home.bot().args(["seal", "rotate"]), b"");
+    assert!(
+        rotated.status.code() == Some(1) && rotated.err.contains("1 row was not what the bot wrote"),
+        "{rotated:?}"
+    );
 }

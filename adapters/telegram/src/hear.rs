@@ -1,8 +1,10 @@
 //! Hearing: who the bot is, its commands, then one poll after the other until it is told to stop. An update is confirmed to
 //! Telegram only when the engine has it, by asking for the next. Trouble is reported and waited out.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -16,12 +18,13 @@ use crate::Telegram;
 use crate::api::{Refusal, Trouble};
 use crate::poll::{Polled, poll};
 use crate::rooms::note;
-use crate::take::{Again, Taken, take};
+use crate::take::{Taken, take};
 use crate::translate::{self, Heard, Me};
 
 /// Hears until it is stopped, or until a person has to mend something.
 pub(crate) async fn hear(telegram: &Telegram, ingress: &dyn Ingress, stop: BoxFuture<'_, ()>) -> Ended {
-    let mut hearing = Hearing { telegram, ingress, stop, pause: telegram.timing.pause_first, busy: 0, new_from: 0 };
+    let mut hearing =
+        Hearing { telegram, ingress, stop, pause: telegram.timing.pause_first, busy: 0, done: Mutex::default() };
     match hearing.run().await {
         Ok(never) => match never {},
         Err(ended) => ended,
@@ -42,8 +45,8 @@ struct Hearing<'a> {
     pause: Duration,
     /// The number of batches in a row for which the engine had no room.
     busy: u32,
-    /// The first update that has not come yet.
-    new_from: u32,
+    /// The updates that were taken and come again, because one before them was not.
+    done: Mutex<BTreeSet<u32>>,
 }
 
 /// What `getMe` says and counts here.
@@ -118,13 +121,11 @@ impl Hearing<'_> {
             })
         };
         let batch = polled.iter().map(|polled| (polled.id, heard(polled))).collect();
-        let again = Again { can_wait: self.busy < AGAIN_MAX, new_from: self.new_from };
-        // Where all is taken nothing comes again, and after a quiet week the numbers may begin anywhere.
-        self.new_from = self.new_from.max(next.unwrap_or_default());
-        match take(self.telegram, self.ingress, batch, again).await {
+        match take(self.telegram, self.ingress, batch, self.busy < AGAIN_MAX, &self.done).await {
             Taken::All => {
                 self.pause = self.telegram.timing.pause_first;
-                (self.busy, self.new_from) = (0, 0);
+                self.busy = 0;
+                self.done.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
                 Ok(next)
             }
             Taken::Later(update) => {

@@ -1,7 +1,8 @@
 //! From a batch of updates to what the engine stored of it: the order of each chat is kept, and an update counts as taken
 //! only when the engine has it. Where it has no room, the person is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
 
@@ -28,27 +29,19 @@ pub(crate) enum Taken {
     Stopping,
 }
 
-/// The state of a batch that may have been fetched before.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Again {
-    /// True if an update for which there is no room may be fetched again.
-    pub(crate) can_wait: bool,
-    /// The first update that has not come before.
-    pub(crate) new_from: u32,
-}
-
 type Admitted = Result<Admission, String>;
 
 /// Hands a batch to the engine: of each chat one update after the other, so that none overtakes another; the chats side by
-/// side. If the engine has no room, the rest of that chat is fetched again if `can_wait`; if not, the sender is told.
+/// side. If the engine has no room, the rest of that chat is fetched again if `can_wait`; if not, the sender is told. The numbers
+/// of the updates that were taken go into `done`: they come again with the others, and are passed over.
 pub(crate) async fn take(
     telegram: &Telegram,
     ingress: &dyn Ingress,
     mut batch: Vec<(u32, Heard)>,
-    again: Again,
+    can_wait: bool,
+    done: &Mutex<BTreeSet<u32>>,
 ) -> Taken {
-    // What is not stored would be answered each time that it comes.
-    batch.retain(|(id, heard)| *id >= again.new_from || chat(heard).is_some());
+    batch.retain(|(id, _)| !lock(done).contains(id));
     for (_, heard) in &batch {
         offer(telegram, ingress, heard);
     }
@@ -63,7 +56,7 @@ pub(crate) async fn take(
         chats.entry(chat(&update.1)).or_default().push(update);
     }
     let taken =
-        join_all(chats.into_values().map(|updates| take_chat(telegram, ingress, updates, again.can_wait))).await;
+        join_all(chats.into_values().map(|updates| take_chat(telegram, ingress, updates, can_wait, done))).await;
     taken.into_iter().fold(Taken::All, Taken::and)
 }
 
@@ -89,7 +82,13 @@ impl Taken {
 }
 
 /// The updates of one chat, until one cannot be taken.
-async fn take_chat(telegram: &Telegram, ingress: &dyn Ingress, updates: Vec<&(u32, Heard)>, can_wait: bool) -> Taken {
+async fn take_chat(
+    telegram: &Telegram,
+    ingress: &dyn Ingress,
+    updates: Vec<&(u32, Heard)>,
+    can_wait: bool,
+    done: &Mutex<BTreeSet<u32>>,
+) -> Taken {
     for (id, heard) in updates {
         match admit(ingress, heard).await {
             Ok(Admission::Stopping) => return Taken::Stopping,
@@ -97,8 +96,13 @@ async fn take_chat(telegram: &Telegram, ingress: &dyn Ingress, updates: Vec<&(u3
             Ok(admission) => settle(telegram, heard, &admission),
             Err(error) => return Taken::Before(*id, error),
         }
+        lock(done).insert(*id);
     }
     Taken::All
+}
+
+fn lock(done: &Mutex<BTreeSet<u32>>) -> MutexGuard<'_, BTreeSet<u32>> {
+    done.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The chat of an update; none where its order does not count.

@@ -17,7 +17,7 @@ use super::call::Call;
 use super::dispatch::in_background;
 use super::exec::{self, Bounds, Fed, Pipeline, Reaches, Start};
 use super::file::is_the_kernels;
-use super::line_files::{LineFiles, literals, names_none};
+use super::line_files::{LineFiles, literals, names_none, runs_git};
 use super::readable::{ReadableFiles, paths_in};
 use super::this_host::ThisHost;
 use super::unwrap::without_shells;
@@ -32,8 +32,8 @@ const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 /// Said under a command that printed nothing and names no path.
 const NO_FOLDER: &str = "commands begin in an empty folder; write whole paths";
 
-/// Said under git, whose output is masked before it is cut back.
-const MASKED: &str = "secrets in these versions were masked";
+/// Said under one command whose input or output was masked on its way.
+const MASKED: &str = "secrets were masked";
 
 /// Said under a command in which one program showed secrets to the next.
 const MASKED_BETWEEN: &str =
@@ -204,7 +204,7 @@ fn start(host: &ThisHost, stage: &Stage, readable: Arc<ReadableFiles>, files: &L
         // A sum or a count is of what really comes.
         takes,
         files: readable,
-        shows_changes: words.contains(&"git"),
+        shows_changes: runs_git(stage),
     })
 }
 

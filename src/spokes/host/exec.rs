@@ -276,9 +276,6 @@ fn spawn(
     };
     let mut command = host.sandbox.command(&start.path, &start.files, &start.reaches);
     clean(host, &mut command);
-    if start.shows_changes {
-        command.envs(GIT_SETTINGS);
-    }
     command.args(&start.args).envs(start.settings).stdout(to(start.output)?).stderr(to(start.errors)?);
     command.stdin(match (start.input, before) {
         (Fed::File(file), _) => Stdio::from(file),
@@ -398,6 +395,7 @@ pub(super) fn clean(host: &ThisHost, command: &mut Command) {
         .env("PATH", search.join(":"))
         .env("LC_ALL", "C.UTF-8")
         .env("TERM", "dumb")
+        .envs(GIT_SETTINGS)
         .current_dir("/")
         .kill_on_drop(true);
 }
@@ -487,7 +485,8 @@ mod tests {
         let outcome = run(&host(), sh(&["-c", "env | sort; cat; echo oops >&2; exit 3"])).await.expect("sh runs");
         let text = String::from_utf8_lossy(&outcome.output).into_owned();
         let names: Vec<&str> = text.lines().filter_map(|line| line.split('=').next()).collect();
-        assert_eq!(names, ["LC_ALL", "PATH", "PWD", "TERM"]);
+        let (git, names): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| name.starts_with("GIT_CONFIG_"));
+        assert_eq!((git.len(), names), (GIT_SETTINGS.len(), vec!["LC_ALL", "PATH", "PWD", "TERM"]));
         assert_eq!((outcome.code, outcome.errors.as_str(), outcome.cut), (Some(3), "oops", false));
     }
 

@@ -195,7 +195,17 @@ fn looked_through(list: &CommandList, all: &ReadableFiles, named: impl Fn(&Stage
 }
 
 fn is_git(stage: &Stage) -> bool {
-    literals(stage).next() == Some("git")
+    literals(stage).next().is_some_and(names_git)
+}
+
+/// Returns whether a command is git, or starts it.
+pub(super) fn runs_git(stage: &Stage) -> bool {
+    literals(stage).any(names_git)
+}
+
+/// Returns whether a word names the program git, with or without its folder.
+fn names_git(word: &str) -> bool {
+    word == "git" || word.ends_with("/git") && Path::new(word).is_file()
 }
 
 /// A folder that a command looks into and that has covered secrets in it. Names alone are shown as they are.

@@ -156,17 +156,8 @@ impl Store {
         let mut rows = sqlx::query("SELECT id, state, body, digest FROM plans").fetch(&self.read);
         while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
             let row = Stored::new("plans", &row);
-            let (id, state) = (row.id().to_owned(), row.text("state")?);
-            let before = recorded.remove(&id).flatten();
-            if Digest::of(row.text("body")?.as_bytes()).as_str() != row.text("digest")? {
-                let problem = format!("plan {id} was changed after it was frozen: its digest is another");
-                broken.push(BrokenRow { table: "plans", id: id.clone(), problem });
-            }
-            if before.as_ref().is_some_and(|before| *before != state) && state != "refused" {
-                let before = before.unwrap_or_default();
-                let problem = format!("plan {id} is {state} in its row; the audit trail says that it became {before}");
-                broken.push(BrokenRow { table: "plans", id, problem });
-            }
+            let before = recorded.remove(row.id()).flatten();
+            broken.extend(compared(&row, before).map_err(|problem| BrokenRow::of(&row, &problem)).err());
         }
         let missing = |id: String| {
             let problem = format!("plan {id} is missing; the audit trail mentions it");
@@ -182,6 +173,20 @@ impl Store {
                    ORDER BY c.seq DESC LIMIT $1";
         let rows = sqlx::query(sql).bind(i64::from(limit)).fetch_all(&self.read).await;
         rows.map_err(StoreError::while_doing("reading the audit trail"))?.iter().map(entry).collect()
+    }
+}
+
+/// Compares a plan's row with its digest, and with the state that the trail recorded last.
+fn compared(row: &Stored<'_>, recorded: Option<String>) -> Result<(), StoreError> {
+    let state = row.text("state")?;
+    if Digest::of(row.text("body")?.as_bytes()).as_str() != row.text("digest")? {
+        return Err(row.wrong("body", "the plan was changed after it was frozen: its digest is another".to_owned()));
+    }
+    match recorded {
+        Some(recorded) if recorded != state && state != "refused" => {
+            Err(row.wrong("state", format!("it is {state}, and the audit trail says that it became {recorded}")))
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -103,6 +103,21 @@ async fn what_waits_for_room_is_not_overtaken_in_its_chat() {
 }
 
 #[tokio::test]
+async fn an_update_that_was_taken_is_not_handed_in_again_with_one_that_waited() {
+    let (fake, ann) = scene().await;
+    let (ops, mine) = (fake.group("ops"), fake.private(ann));
+    for (chat, text) in [(ops, "waits"), (mine, "one"), (mine, "two")] {
+        fake.say(Say::new(ann, chat, text));
+    }
+    // The group's is the first to be asked.
+    let desk = Desk::saying(vec![Ok(Admission::Busy)]);
+    let hearing = Hearing::start(&Arc::new(adapter(&fake)), &desk);
+    fake.wait_until_read().await;
+    assert_eq!(desk.texts(), ["waits", "one", "two", "waits"]);
+    hearing.stop().await;
+}
+
+#[tokio::test]
 async fn who_finds_no_room_is_told_once_and_the_others_go_on() {
     let (fake, ann) = scene().await;
     let mine = fake.private(ann);

@@ -219,6 +219,8 @@ const REFUSED: &[&str] = &[
     "git range-diff main a b",
     "git diff-tree -p HEAD",
     "git show --binary",
+    "git show --src-prefix=x --dst-prefix=y",
+    "git diff --relative=.aws",
     "git show -W",
     "git log --graph -p",
     "git diff --unified=1 HEAD~1",
