@@ -126,8 +126,8 @@ async fn start(args: &RunArgs, talks: Talks, prepared: Prepared) -> Result<(), F
     spokes.shutdown().await;
     let ran = ended.map_err(Failed::Internal)?;
     if ran.lost_its_database {
-        let problem = "the database was removed or replaced while the bot ran, and what was changed since is lost; \
-                       put it back, or start again with the one that is there now";
+        let problem = "another program removed, replaced or changed the database while the bot ran, and what was changed since \
+                       may be lost; put it back as it was, or start again with what is there now";
         return Err(Failed::Usage(anyhow::anyhow!(problem)));
     }
     if let Some(line) = ran.left.and_then(still_open) {

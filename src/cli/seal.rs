@@ -20,6 +20,9 @@ const FILE: &str = "seal.key";
 /// The file of a key that is not in force yet: the database may or may not be sealed with it.
 const NEXT_FILE: &str = "seal.key.new";
 
+/// The file that says how new the database is.
+const NEWEST_FILE: &str = "seal.newest";
+
 /// Readable and writable by the owner alone: who has the key can forge an approval.
 const FILE_MODE: u32 = 0o600;
 
@@ -176,7 +179,8 @@ async fn in_force(config: &config::Store, data: &Path, key: SealKey, adopts: Ado
 }
 
 async fn open(config: &config::Store, data: &Path, key: SealKey, adopts: Adopts) -> Result<Store, StoreError> {
-    Store::open(config.database_url(data)?.expose(), &Sealing { key, adopts }).await
+    let newest = Some(data.join(NEWEST_FILE));
+    Store::open(config.database_url(data)?.expose(), &Sealing { key, adopts, newest }).await
 }
 
 /// Returns the key in force, if there is one. Reads a file.

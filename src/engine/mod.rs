@@ -211,7 +211,7 @@ impl Engine {
         loop {
             tokio::time::sleep(FOLD_EVERY).await;
             if !self.store.is_in_place() {
-                tracing::error!("the database was removed or replaced; the bot stops");
+                tracing::error!("the database was removed, replaced or changed by another program; the bot stops");
                 stop.cancel();
                 return;
             }

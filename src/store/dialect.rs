@@ -16,6 +16,14 @@ use sqlx::{AnyConnection, AnyPool, Connection, Executor};
 
 use super::{StoreError, migrations};
 
+/// The tables whose rows decide something, or prove it.
+macro_rules! tables {
+    () => {
+        "('threads', 'inbox', 'outbox', 'messages', 'plans', 'votes', 'ledger', 'cards', 'writes_in_flight', 'seal_key', \
+         'audit_head', 'audit_chain', 'audit_payloads')"
+    };
+}
+
 /// How long a statement waits for another program's lock. Our own writers never meet (there is one connection), so that
 /// only a backup or a person with a `SQLite` shell is waited for; both are done in well under this, or they hang.
 const SQLITE_WRITER: &str = "PRAGMA busy_timeout = 2000; PRAGMA foreign_keys = ON";
@@ -150,6 +158,44 @@ impl Database {
         match self {
             Self::Sqlite { .. } => "SELECT 'head' AS id, seq, hash, seal FROM audit_head WHERE one = 1",
             Self::Postgres { .. } => "SELECT 'head' AS id, seq, hash, seal FROM audit_head WHERE one = 1 FOR UPDATE",
+        }
+    }
+
+    /// Returns an error that names a trigger, a rule or a view in place of a table: the bot has none, and what they do would look
+    /// like its own writing. Reads.
+    pub(super) async fn check_schema(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        let sql = match self {
+            Self::Sqlite { .. } => concat!(
+                "SELECT type || ' ' || name FROM sqlite_master WHERE type = 'trigger' OR (type = 'view' AND name IN ",
+                tables!(),
+                ") LIMIT 1"
+            ),
+            Self::Postgres { .. } => concat!(
+                "SELECT 'trigger ' || t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid \
+                 JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                 WHERE NOT t.tgisinternal AND n.nspname = current_schema() AND c.relname IN ",
+                tables!(),
+                " UNION ALL SELECT 'rule ' || rulename FROM pg_rules \
+                 WHERE schemaname = current_schema() AND tablename IN ",
+                tables!(),
+                " UNION ALL SELECT 'view ' || viewname FROM pg_views \
+                 WHERE schemaname = current_schema() AND viewname IN ",
+                tables!(),
+                " LIMIT 1"
+            ),
+        };
+        let found = sqlx::query_scalar::<_, String>(sql).fetch_optional(connection).await;
+        match found.map_err(StoreError::while_doing("looking for triggers"))? {
+            None => Ok(()),
+            Some(found) => Err(self.unusable(format!("has a {found}, which the bot did not make"), "remove it")),
+        }
+    }
+
+    /// What reads the sums of the seals so that nobody else changes them until the transaction ends.
+    pub(super) const fn lock_sums(&self) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => "SELECT 'key' AS id, series, changes, sums FROM seal_key WHERE one = 1",
+            Self::Postgres { .. } => "SELECT 'key' AS id, series, changes, sums FROM seal_key WHERE one = 1 FOR UPDATE",
         }
     }
 

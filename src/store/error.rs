@@ -43,6 +43,27 @@ pub enum StoreError {
         /// The database.
         place: String,
     },
+    /// Rows were removed, added or put back.
+    #[error(
+        "{place} was changed by another program: rows of {tables} were removed, added or put back as they were before; restore a backup, or accept them as they are with `countersign seal adopt`"
+    )]
+    Changed {
+        /// The database.
+        place: String,
+        /// The tables.
+        tables: String,
+    },
+    /// The database is not the one that was written to last.
+    #[error(
+        "{place} is older than what the bot wrote last, or another one; give the newest one, or accept this one as it is with `countersign seal adopt`"
+    )]
+    Older {
+        /// The database.
+        place: String,
+    },
+    /// The file that says how new the database is.
+    #[error("how new the database is cannot be read or written beside it")]
+    Newest(#[source] std::io::Error),
     /// A stored value is not what this program writes.
     #[error(
         "inconsistent data in table {table}, column {column}, row {row}: {problem}; restore a backup or mend the row"

@@ -7,7 +7,8 @@ use sqlx::{AnyConnection, Row};
 use super::dialect::Durability;
 use super::line::Rank;
 use super::row::Stored;
-use super::seal::{SealedRows, Seals};
+use super::seal::{SealWriter, SealedRows};
+use super::sums::Check;
 use super::{BrokenRow, Store, StoreError, threads};
 
 /// The seals of the signals whose request has not ended.
@@ -17,6 +18,7 @@ pub(super) const SEALED: SealedRows = SealedRows {
     column: "seal",
     parts,
     select: "SELECT id, event, body, received_at, seal FROM inbox WHERE state <> 'done'",
+    seals: "SELECT seal FROM inbox WHERE state <> 'done' AND seal <> ''",
     set: "UPDATE inbox SET seal = $1 WHERE id = $2",
 };
 
@@ -95,17 +97,18 @@ impl Store {
 
     async fn insert(&self, signal: &Signal, state: &'static str) -> Result<bool, StoreError> {
         let mut tx = self.of(&signal.thread).begin_ranked(Rank::Intake, Durability::Normal).await?;
+        let mut seals = SealWriter::new(&self.seals);
         // Most threads are known.
-        let mut is_new = insert(&mut tx, &self.seals, signal, state).await?;
+        let mut is_new = insert(&mut tx, &mut seals, signal, state).await?;
         if !is_new {
             threads::add(&mut tx, signal.id.as_str(), &signal.thread).await?;
-            is_new = insert(&mut tx, &self.seals, signal, state).await?;
+            is_new = insert(&mut tx, &mut seals, signal, state).await?;
         }
         if !is_new {
             tx.rollback().await.map_err(StoreError::while_doing("dropping a duplicate signal"))?;
             return Ok(false);
         }
-        tx.commit().await.map_err(StoreError::while_doing("storing a signal"))?;
+        self.commit_sealed(tx, seals, (Durability::Normal, Check::Newest), "storing a signal").await?;
         Ok(true)
     }
 
@@ -250,6 +253,7 @@ pub(super) async fn thread_of(tx: &mut AnyConnection, signal: &SignalId) -> Resu
 /// ending already, of this very time. Any other ending is refused.
 pub(super) async fn end(
     tx: &mut AnyConnection,
+    seals: &mut SealWriter<'_>,
     signal: &SignalId,
     (ending, at): (Ending, Wall),
     kept: Option<&str>,
@@ -258,9 +262,12 @@ pub(super) async fn end(
     let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, seal = '', \
                body = CASE WHEN set_aside_at IS NULL THEN COALESCE($4, body) ELSE body END \
                WHERE id = $1 AND state <> 'done'";
+    let before = sqlx::query_scalar::<_, String>("SELECT seal FROM inbox WHERE id = $1").bind(signal.as_str());
+    let before = before.fetch_optional(&mut *tx).await.map_err(StoreError::while_doing("ending a request"))?;
     let ended =
         sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).bind(kept).execute(&mut *tx).await;
     if ended.map_err(StoreError::while_doing("ending a request"))?.rows_affected() == 1 {
+        seals.change(&SEALED, before.unwrap_or_default(), String::new());
         return Ok(true);
     }
     let sql = "SELECT COUNT(*) FROM inbox WHERE id = $1 AND ending = $2 AND ended_at = $3";
@@ -279,7 +286,7 @@ pub(super) async fn count(connection: &mut AnyConnection) -> Result<(u64, u64), 
 
 async fn insert(
     tx: &mut AnyConnection,
-    seals: &Seals,
+    seals: &mut SealWriter<'_>,
     signal: &Signal,
     state: &'static str,
 ) -> Result<bool, StoreError> {
@@ -291,9 +298,14 @@ async fn insert(
     let parts = [signal.id.to_string(), signal.event.to_string(), body.clone(), signal.received_at.0.to_string()];
     let query =
         sqlx::query(sql).bind(signal.id.as_str()).bind(signal.event.as_str()).bind(body).bind(signal.received_at.0);
-    let query = threads::bind_key(query, &signal.thread).bind(state).bind(seals.over(&SEALED, &parts));
-    let inserted = query.execute(tx).await;
-    Ok(inserted.map_err(StoreError::while_doing("storing a signal"))?.rows_affected() == 1)
+    let seal = seals.over(&SEALED, &parts);
+    let query = threads::bind_key(query, &signal.thread).bind(state).bind(&seal);
+    let inserted = query.execute(tx).await.map_err(StoreError::while_doing("storing a signal"))?;
+    let is_new = inserted.rows_affected() == 1;
+    if is_new {
+        seals.change(&SEALED, String::new(), seal);
+    }
+    Ok(is_new)
 }
 
 fn unfinished(row: &Stored<'_>) -> Result<Unfinished, StoreError> {

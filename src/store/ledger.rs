@@ -6,7 +6,7 @@ use countersign_core::ledger::{Change, Key, Ledger, Record};
 use sqlx::AnyConnection;
 
 use super::row::Stored;
-use super::seal::{SealedRows, Seals};
+use super::seal::{SealWriter, SealedRows};
 use super::{BrokenRow, Store, StoreError};
 
 /// The seals of all rows, also of those that were taken away.
@@ -16,6 +16,7 @@ pub(super) const SEALED: SealedRows = SealedRows {
     column: "seal",
     parts,
     select: "SELECT id, version, body, last_change, seal FROM ledger",
+    seals: "SELECT seal FROM ledger WHERE seal <> ''",
     set: "UPDATE ledger SET seal = $1 WHERE id = $2",
 };
 
@@ -70,7 +71,7 @@ fn record(row: &Stored<'_>) -> Result<Option<(Key, u64, Record)>, StoreError> {
 /// many rows that changed: none where the same step had been committed before.
 pub(super) async fn apply(
     tx: &mut AnyConnection,
-    seals: &Seals,
+    seals: &mut SealWriter<'_>,
     changes: &[LedgerChange],
 ) -> Result<Option<u64>, StoreError> {
     let mut rows = 0;
@@ -85,13 +86,19 @@ pub(super) async fn apply(
     Ok(Some(rows))
 }
 
-async fn set(tx: &mut AnyConnection, seals: &Seals, id: &str, key: &str, change: &Change) -> Result<u64, StoreError> {
+async fn set(
+    tx: &mut AnyConnection,
+    seals: &mut SealWriter<'_>,
+    id: &str,
+    key: &str,
+    change: &Change,
+) -> Result<u64, StoreError> {
     let doing = "changing the ledger";
     let body = change.to.as_ref().map(|record| text(serde_json::to_value(record))).unwrap_or_default();
     let query = match change.from {
         Some(version) => sqlx::query(
             "UPDATE ledger SET version = version + 1, body = $2, last_change = $3 \
-             WHERE id = $1 AND body <> '' AND version = $4 RETURNING id, version",
+             WHERE id = $1 AND body <> '' AND version = $4 RETURNING id, version, seal",
         )
         .bind(key)
         .bind(&body)
@@ -100,7 +107,7 @@ async fn set(tx: &mut AnyConnection, seals: &Seals, id: &str, key: &str, change:
         None => sqlx::query(
             "INSERT INTO ledger (id, version, body, last_change) VALUES ($1, 0, $2, $3) \
              ON CONFLICT (id) DO UPDATE SET version = ledger.version + 1, body = excluded.body, \
-             last_change = excluded.last_change WHERE ledger.body = '' RETURNING id, version",
+             last_change = excluded.last_change WHERE ledger.body = '' RETURNING id, version, seal",
         )
         .bind(key)
         .bind(&body)
@@ -110,10 +117,12 @@ async fn set(tx: &mut AnyConnection, seals: &Seals, id: &str, key: &str, change:
     let changed = query.fetch_all(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
     let Some(row) = changed.first() else { return Ok(0) };
     // Which version a row gets that had been taken away is known only now.
-    let version = Stored::new("ledger", row).number("version")?;
+    let row = Stored::new("ledger", row);
+    let (version, before) = (row.number("version")?, row.text("seal")?);
     let seal = seals.over(&SEALED, &[key.to_owned(), version.to_string(), body, id.to_owned()]);
-    let sealed = sqlx::query(SEALED.set).bind(seal).bind(key).execute(tx).await;
+    let sealed = sqlx::query(SEALED.set).bind(&seal).bind(key).execute(tx).await;
     sealed.map_err(StoreError::while_doing(doing))?;
+    seals.change(&SEALED, before, seal);
     Ok(1)
 }
 

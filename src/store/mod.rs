@@ -21,15 +21,17 @@ mod plans;
 mod row;
 mod seal;
 mod standing;
+mod sums;
 mod threads;
 mod transaction;
 mod votes;
 mod usage;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use countersign_core::approval::{Filed, PlanId};
+use countersign_core::approval::{Filed, PlanId, PlanState};
 use countersign_core::signal::{SignalId, ThreadKey, Wall};
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
@@ -48,8 +50,9 @@ pub use outbox::{NewPost, OpenPosts, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
 pub use row::BrokenRow;
-use seal::Seals;
 pub use seal::{SealKey, SealState};
+use seal::{SealWriter, Seals};
+use sums::{Check, Newest};
 use transaction::Open;
 pub use usage::NewUse;
 
@@ -66,6 +69,7 @@ pub struct Store {
     /// Whose changes these are, so that every thread has its turn.
     whose: Option<Arc<ThreadKey>>,
     seals: Seals,
+    newest: Arc<Newest>,
     /// The file as it was opened; none on Postgres.
     identity: Option<Identity>,
 }
@@ -77,6 +81,9 @@ pub struct Sealing {
     pub key: SealKey,
     /// The rows that are sealed as they are.
     pub adopts: Adopts,
+    /// The file in which is kept how new the database is, so that an older copy of it is known; none for a database that nobody
+    /// keeps.
+    pub newest: Option<PathBuf>,
 }
 
 /// The rows of a database that are sealed as they are when it is opened.
@@ -93,7 +100,7 @@ pub enum Adopts {
 impl Sealing {
     /// Returns a fixed key, for a database that no other program can write to: of a test, or of a replay.
     pub fn unguarded() -> Self {
-        Self { key: SealKey::new([0; 32]), adopts: Adopts::Unsealed }
+        Self { key: SealKey::new([0; 32]), adopts: Adopts::Unsealed, newest: None }
     }
 }
 
@@ -120,6 +127,17 @@ pub struct StepRecord {
     pub ending: Option<Ending>,
     /// On the last step: the signal as it is kept from then on, as JSON; none to keep it as it came.
     pub kept: Option<String>,
+}
+
+impl StepRecord {
+    /// Returns whether a plan begins to be carried out with it.
+    fn begins_a_change(&self) -> bool {
+        let begins = |change: &PlanChange| match change {
+            PlanChange::Move { moved, .. } => moved.to.state == PlanState::Executing,
+            PlanChange::File(_) => false,
+        };
+        self.plans.iter().any(begins)
+    }
 }
 
 /// How much there is, for tests and for `status`.
@@ -152,7 +170,8 @@ impl Store {
     pub async fn open(url: &str, sealing: &Sealing) -> Result<Self, StoreError> {
         let database = Database::parse(url)?;
         database.prepare().await?;
-        let store = Self::over(database.pools(), database, Seals(Some(sealing.key.clone())));
+        let newest = Newest::kept_in(sealing.newest.clone());
+        let store = Self::over(database.pools(), database, (Seals(Some(sealing.key.clone())), newest));
         store.prepare_seals(sealing.adopts).await?;
         store.adopt_old_audit().await?;
         Ok(store)
@@ -164,10 +183,10 @@ impl Store {
     pub async fn open_for_reading(url: &str, key: Option<SealKey>) -> Result<Self, StoreError> {
         let database = Database::parse(url)?;
         database.prepare_reading().await?;
-        Ok(Self::over(database.reading_pools(), database, Seals(key)))
+        Ok(Self::over(database.reading_pools(), database, (Seals(key), Newest::kept_in(None))))
     }
 
-    fn over(pools: Pools, database: Database, seals: Seals) -> Self {
+    fn over(pools: Pools, database: Database, (seals, newest): (Seals, Arc<Newest>)) -> Self {
         let (line, identity) = (Line::new(pools.writers), database.identity());
         let (write, read, fold) = (pools.write, pools.read, pools.fold);
         Self {
@@ -179,6 +198,7 @@ impl Store {
             folded: Arc::default(),
             whose: None,
             seals,
+            newest,
             identity,
         }
     }
@@ -199,15 +219,17 @@ impl Store {
         let durability =
             if step.plans.is_empty() && step.ledger.is_empty() { Durability::Normal } else { Durability::Full };
         let mut tx = self.begin_write(durability).await?;
-        match plans::apply(&mut tx, &self.seals, &step.plans).await? {
+        let mut seals = SealWriter::new(&self.seals);
+        match plans::apply(&mut tx, &mut seals, &step.plans).await? {
             Applied::Made(changed) => {
-                let Some(kept) = ledger::apply(&mut tx, &self.seals, &step.ledger).await? else {
+                let Some(kept) = ledger::apply(&mut tx, &mut seals, &step.ledger).await? else {
                     tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
                     return Ok(Committed::Overtaken);
                 };
                 let changed = changed + kept;
-                self.write_step(&mut tx, step, changed).await?;
-                tx.commit().await.map_err(StoreError::while_doing("committing a step"))?;
+                self.write_step(&mut tx, &mut seals, step, changed).await?;
+                let check = if step.begins_a_change() { Check::All } else { Check::Newest };
+                self.commit_sealed(tx, seals, (durability, check), "committing a step").await?;
                 Ok(Committed::Done)
             }
             Applied::Lost(plan) => {
@@ -226,10 +248,10 @@ impl Store {
         self.count().await.map_err(StoreError::while_doing("counting"))
     }
 
-    /// Returns false if the database's file was removed or replaced since it was opened: what is written goes nowhere then. On
-    /// Postgres always true. Looks at the file.
+    /// Returns false if the database's file was removed or replaced since it was opened: what is written goes nowhere then; and
+    /// if another program was seen to have removed rows, or put them back. Looks at the file; on Postgres there is none.
     pub fn is_in_place(&self) -> bool {
-        self.identity.is_none() || self.identity == self.database.identity()
+        !self.newest.is_changed() && (self.identity.is_none() || self.identity == self.database.identity())
     }
 
     /// Folds what `SQLite` has in its log into the file, as far as nobody reads what was before; on Postgres there is nothing
@@ -255,16 +277,22 @@ impl Store {
     }
 
     /// Writes everything of a step but its plans and its rows of the ledger, of which `changed` rows were new.
-    async fn write_step(&self, tx: &mut AnyConnection, step: &StepRecord, changed: u64) -> Result<(), StoreError> {
+    async fn write_step(
+        &self,
+        tx: &mut AnyConnection,
+        seals: &mut SealWriter<'_>,
+        step: &StepRecord,
+        changed: u64,
+    ) -> Result<(), StoreError> {
         let (thread, event) = inbox::thread_of(tx, &step.signal).await?;
         let posts = outbox::write(tx, &self.seals, (&step.signal, &event), &step.posts, step.at).await?;
         cards::write(tx, &self.seals, &step.redraws).await?;
         let uses = usage::write(tx, &thread, &step.uses, step.at).await?;
         let mut ended_before = false;
         if let Some(ending) = step.ending {
-            ended_before = !inbox::end(tx, &step.signal, (ending, step.at), step.kept.as_deref()).await?;
+            ended_before = !inbox::end(tx, seals, &step.signal, (ending, step.at), step.kept.as_deref()).await?;
         }
-        let appended = audit::append(tx, (&self.database, &self.seals), (&step.signal, &thread), &step.audit).await?;
+        let appended = audit::append(tx, (&self.database, seals), (&step.signal, &thread), &step.audit).await?;
         // The same ending at the same time is the same step again only where nothing else of it is new.
         if ended_before && changed + posts + uses + appended > 0 {
             return Err(StoreError::Ended(step.signal.clone()));

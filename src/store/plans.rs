@@ -7,7 +7,7 @@ use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 
 use super::row::Stored;
-use super::seal::{SealedRows, Seals};
+use super::seal::{SealWriter, SealedRows, Seals};
 use super::standing::Columns;
 use super::{BrokenRow, Store, StoreError, standing, threads, votes};
 
@@ -42,6 +42,7 @@ pub(super) const FROZEN: SealedRows = SealedRows {
     column: "frozen_seal",
     parts: frozen_parts,
     select: "SELECT id, digest, target, requested_at, expires_at, frozen_seal FROM plans",
+    seals: "SELECT frozen_seal FROM plans WHERE frozen_seal <> ''",
     set: "UPDATE plans SET frozen_seal = $1 WHERE id = $2",
 };
 
@@ -170,7 +171,7 @@ impl Store {
 /// Makes the changes of a step, in order. Where one cannot be made, the caller must roll back.
 pub(super) async fn apply(
     tx: &mut AnyConnection,
-    seals: &Seals,
+    seals: &mut SealWriter<'_>,
     changes: &[PlanChange],
 ) -> Result<Applied, StoreError> {
     let mut rows = 0;
@@ -191,7 +192,7 @@ pub(super) async fn apply(
 }
 
 /// Files a plan. Returns how many rows that changed: none where the very same plan is there.
-async fn file(tx: &mut AnyConnection, seals: &Seals, filed: &Filed) -> Result<u64, StoreError> {
+async fn file(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, filed: &Filed) -> Result<u64, StoreError> {
     let plan = filed.frozen.plan();
     threads::add(tx, plan.id.as_str(), &plan.thread).await?;
     let frozen = [
@@ -213,12 +214,15 @@ async fn file(tx: &mut AnyConnection, seals: &Seals, filed: &Filed) -> Result<u6
     let query = query.bind(number(filed.standing.version)).bind(filed.frozen.bytes());
     let query = query.bind(filed.frozen.digest().as_str()).bind(plan.target.as_str());
     let query = query.bind(plan.requested_at.0).bind(plan.expires_at.0);
-    let query = query.bind(seals.over(&FROZEN, &frozen)).bind(seals.over(&standing::SEALED, &stands));
+    let (frozen, stands) = (seals.over(&FROZEN, &frozen), seals.over(&standing::SEALED, &stands));
+    let query = query.bind(&frozen).bind(&stands);
     let inserted = threads::bind_key(query, &plan.thread).execute(&mut *tx).await;
     match inserted.map_err(StoreError::while_doing("filing a plan"))?.rows_affected() {
         0 if is_filed(tx, filed).await? => Ok(0),
         0 => Err(StoreError::OtherPlan(plan.id.clone())),
         rows => {
+            seals.change(&FROZEN, String::new(), frozen);
+            seals.change(&standing::SEALED, String::new(), stands);
             votes::add(tx, seals, &plan.id, &filed.standing.votes).await?;
             Ok(rows)
         }
@@ -232,18 +236,21 @@ async fn is_filed(tx: &mut AnyConnection, filed: &Filed) -> Result<bool, StoreEr
 }
 
 /// The compare-and-set. False: the plan does not stand where the move starts.
-async fn shift(tx: &mut AnyConnection, seals: &Seals, id: &str, moved: &Move) -> Result<bool, StoreError> {
+async fn shift(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, id: &str, moved: &Move) -> Result<bool, StoreError> {
+    let before = sqlx::query_scalar::<_, String>("SELECT seal FROM plans WHERE id = $1").bind(moved.plan.as_str());
+    let before = before.fetch_optional(&mut *tx).await.map_err(StoreError::while_doing("moving a plan"))?;
     let sql = "UPDATE plans SET state = $2, code = $3, outcome = $4, decided = $5, over_at = $6, looks = $7, \
                next_look = $8, reminded = $9, level = $10, withdrawn = $11, version = version + 1, last_move = $12, \
                seal = $13 WHERE id = $1 AND state = $14 AND version = $15";
     let columns = Columns::of(&moved.to);
     let seal = seals.over(&standing::SEALED, &columns.parts(moved.plan.as_str(), moved.version + 1, id));
     let query = columns.bind(sqlx::query(sql).bind(moved.plan.as_str()));
-    let query = query.bind(id).bind(seal).bind(moved.from.as_str()).bind(number(moved.version));
+    let query = query.bind(id).bind(&seal).bind(moved.from.as_str()).bind(number(moved.version));
     let changed = query.execute(&mut *tx).await.map_err(StoreError::while_doing("moving a plan"))?;
     if changed.rows_affected() != 1 {
         return Ok(false);
     }
+    seals.change(&standing::SEALED, before.unwrap_or_default(), seal);
     if moved.from == PlanState::Pending {
         // Only a plan that waits gets votes.
         votes::add(tx, seals, &moved.plan, &moved.to.votes).await?;

@@ -2,15 +2,18 @@
 //! access to the database is not enough to forge or change such a row.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use sqlx::AnyConnection;
 
-use super::audit::HEAD;
+use super::audit::{self, HEAD};
 use super::dialect::Durability;
 use super::row::Stored;
+use super::sums::Sums;
+use super::transaction::Open;
 use super::{Adopts, BrokenRow, Store, StoreError, cards, inbox, ledger, outbox, plans, standing, votes};
 
 /// The length of a key, in bytes: as much as the hash holds.
@@ -44,12 +47,17 @@ impl SealKey {
 
     /// Seals a kind of row: each part with its length, so that no two rows are written alike.
     fn seal(&self, kind: &str, parts: &[String]) -> String {
+        hex(&self.hash(kind, &parts.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
+
+    /// Hashes texts of a kind under this key.
+    pub(super) fn hash(&self, kind: &str, parts: &[&str]) -> [u8; KEY_BYTES] {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_slice()).expect("invariant: an HMAC takes any key");
-        for part in std::iter::once(kind).chain(parts.iter().map(String::as_str)) {
+        for part in std::iter::once(&kind).chain(parts) {
             mac.update(format!("{}:", part.len()).as_bytes());
             mac.update(part.as_bytes());
         }
-        hex(&mac.finalize().into_bytes())
+        mac.finalize().into_bytes().into()
     }
 }
 
@@ -59,7 +67,7 @@ impl fmt::Debug for SealKey {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(half.into(), 16).expect("invariant: half a byte is one digit");
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
@@ -80,6 +88,43 @@ impl Seals {
         let expected = key.seal(rows.kind, &(rows.parts)(row)?);
         // The time that it takes to compare two hashes tells nothing of the key.
         if row.text(rows.column)? == expected { Ok(()) } else { Err(row.wrong(rows.column, UNSEALED.to_owned())) }
+    }
+}
+
+/// The seals of a transaction, and what it changes of them.
+pub(super) struct SealWriter<'s> {
+    seals: &'s Seals,
+    /// In the order of the changes.
+    pub(super) changed: Vec<ChangedSeal>,
+}
+
+/// A seal in place of another one; empty where there was or will be none.
+pub(super) struct ChangedSeal {
+    pub(super) rows: &'static SealedRows,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+impl<'s> SealWriter<'s> {
+    pub(super) const fn new(seals: &'s Seals) -> Self {
+        Self { seals, changed: Vec::new() }
+    }
+
+    /// Notes that a row has another seal from now on. A row that is not counted in [`sums`](super::sums) need not be noted.
+    pub(super) fn change(&mut self, rows: &'static SealedRows, before: String, after: String) {
+        self.changed.push(ChangedSeal { rows, before, after });
+    }
+
+    pub(super) const fn key(&self) -> Option<&'s SealKey> {
+        self.seals.0.as_ref()
+    }
+}
+
+impl Deref for SealWriter<'_> {
+    type Target = Seals;
+
+    fn deref(&self) -> &Seals {
+        self.seals
     }
 }
 
@@ -106,6 +151,8 @@ pub(super) struct SealedRows {
     pub(super) parts: fn(&Stored<'_>) -> Result<Vec<String>, StoreError>,
     /// Selects every row, with its seal.
     pub(super) select: &'static str,
+    /// Selects the seals alone, of the rows that have one.
+    pub(super) seals: &'static str,
     /// Sets the seal `$1` of the row `$2`.
     pub(super) set: &'static str,
     /// The table.
@@ -129,16 +176,16 @@ const ALL: [&SealedRows; 9] = [
 const MARK: &str = "key";
 
 impl Store {
-    /// Checks that the rows are sealed with this key, or seals them. A database in which nothing decides anything is always
-    /// sealed. Reads; writes where it seals.
+    /// Checks that the rows are sealed with this key and are the newest ones, or seals them. A database in which nothing decides
+    /// anything is always sealed. Reads; writes where it seals.
     pub(super) async fn prepare_seals(&self, adopts: Adopts) -> Result<(), StoreError> {
         let Some(key) = &self.seals.0 else { return Ok(()) };
         match self.seal_state().await? {
-            _ if adopts == Adopts::Everything => self.seal_all(key, None).await,
-            SealState::Sealed => Ok(()),
+            _ if adopts == Adopts::Everything => self.seal_all(key, &SealAll::Everything).await,
+            SealState::Sealed => self.check_sums().await,
             SealState::OtherKey | SealState::NoKey => Err(StoreError::OtherKey { place: self.database.place() }),
             SealState::Unsealed if adopts == Adopts::Unsealed || self.decides_nothing().await? => {
-                self.seal_all(key, None).await
+                self.seal_all(key, &SealAll::Unsealed).await
             }
             SealState::Unsealed => Err(StoreError::Unsealed { place: self.database.place() }),
         }
@@ -146,9 +193,9 @@ impl Store {
 
     /// Returns how the seals of a database and the key of this store belong together. Reads.
     pub async fn seal_state(&self) -> Result<SealState, StoreError> {
-        let found = sqlx::query_scalar::<_, String>("SELECT mark FROM seal_key WHERE one = 1");
-        let found =
-            found.fetch_optional(&self.read).await.map_err(StoreError::while_doing("reading the seals' key"))?;
+        let connection = self.read.acquire().await;
+        let mut connection = connection.map_err(StoreError::while_doing("reading the seals' key"))?;
+        let found = self.mark(&mut connection).await?;
         Ok(match (found, &self.seals.0) {
             (None, _) => SealState::Unsealed,
             (Some(_), None) => SealState::NoKey,
@@ -166,49 +213,81 @@ impl Store {
     /// Seals every row with another key, and remembers that key. A row whose seal does not fit loses it. Writes, one commit.
     /// No other process may use the database meanwhile.
     pub async fn change_seal_key(&self, new: &SealKey) -> Result<(), StoreError> {
-        self.seal_all(new, Some(&self.seals)).await
+        self.seal_all(new, &SealAll::Sound(&self.seals)).await
     }
 
-    /// Seals every row: all of them, or those whose seal fits `before`.
-    async fn seal_all(&self, key: &SealKey, before: Option<&Seals>) -> Result<(), StoreError> {
+    async fn seal_all(&self, key: &SealKey, all: &SealAll<'_>) -> Result<(), StoreError> {
         let doing = "sealing the database";
         let mut tx = self.begin_write(Durability::Full).await?;
+        // Nobody else seals or appends meanwhile.
+        let locked = sqlx::query(self.database.lock_audit_head()).fetch_optional(&mut *tx).await;
+        locked.map_err(StoreError::while_doing(doing))?;
+        if matches!(all, SealAll::Unsealed) && self.mark(&mut tx).await?.is_some() {
+            // By another bot that was started at the same time.
+            tx.rollback().await.map_err(StoreError::while_doing(doing))?;
+            return self.check_sums().await;
+        }
+        let mut sums = Sums::begin();
         for rows in ALL {
             let read = sqlx::query(rows.select).fetch_all(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
             for row in &read {
                 let row = Stored::new(rows.table, row);
-                let is_sound = before.is_none_or(|before| before.check(rows, &row).is_ok());
+                let is_sound = !matches!(all, SealAll::Sound(before) if before.check(rows, &row).is_err());
                 let seal = if is_sound { key.seal(rows.kind, &(rows.parts)(&row)?) } else { String::new() };
+                sums.add(key, rows, &seal);
                 let set = sqlx::query(rows.set).bind(seal).bind(row.id()).execute(&mut *tx).await;
                 set.map_err(StoreError::while_doing(doing))?;
             }
         }
-        remember(&mut tx, &key.seal(MARK, &[])).await.map_err(StoreError::while_doing(doing))?;
-        tx.commit().await.map_err(StoreError::while_doing(doing))
+        remember(&mut tx, key, &sums).await.map_err(StoreError::while_doing(doing))?;
+        self.newest.begin(&sums).await?;
+        tx.commit().await.map_err(StoreError::while_doing(doing))?;
+        self.newest.keep(sums).await
     }
 
-    /// Returns every row with a wrong seal, and every plan that the audit trail mentions and that is missing. Empty without a key.
-    /// Reads all sealed rows and the trail.
+    async fn mark(&self, connection: &mut AnyConnection) -> Result<Option<String>, StoreError> {
+        let found = sqlx::query_scalar::<_, String>("SELECT mark FROM seal_key WHERE one = 1");
+        found.fetch_optional(connection).await.map_err(StoreError::while_doing("reading the seals' key"))
+    }
+
+    /// Returns every row with a wrong seal, every table with rows that were removed or put back, and every plan that is not as the
+    /// audit trail says. Empty without a key. Reads all sealed rows and the trail, all of one moment.
     pub async fn broken_rows(&self) -> Result<Vec<BrokenRow>, StoreError> {
         let mut broken = Vec::new();
         if self.seals.0.is_none() {
             return Ok(broken);
         }
+        let begun = Open::begin(&self.read, self.database.begin_reading(), None).await;
+        let mut tx = begun.map_err(StoreError::while_doing("beginning to check the seals"))?;
         for rows in ALL {
-            let read = sqlx::query(rows.select).fetch_all(&self.read).await;
+            let read = sqlx::query(rows.select).fetch_all(&mut *tx).await;
             for row in &read.map_err(StoreError::while_doing("checking the seals"))? {
                 let row = Stored::new(rows.table, row);
                 broken.extend(self.seals.check(rows, &row).err().map(|problem| BrokenRow::of(&row, &problem)));
             }
         }
-        broken.extend(self.plans_against_trail().await?);
+        broken.extend(self.broken_sums(&mut tx).await?);
+        broken.extend(audit::plans_against_trail(&mut tx).await?);
+        tx.rollback().await.map_err(StoreError::while_doing("checking the seals"))?;
         Ok(broken)
     }
 }
 
-async fn remember(tx: &mut AnyConnection, mark: &str) -> Result<(), sqlx::Error> {
-    let sql = "INSERT INTO seal_key (one, mark) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET mark = excluded.mark";
-    sqlx::query(sql).bind(mark).execute(tx).await.map(drop)
+/// The rows that are sealed at once.
+enum SealAll<'s> {
+    /// All, if no other bot has sealed them by now.
+    Unsealed,
+    /// All, as they are.
+    Everything,
+    /// Those whose seal fits.
+    Sound(&'s Seals),
+}
+
+async fn remember(tx: &mut AnyConnection, key: &SealKey, sums: &Sums) -> Result<(), sqlx::Error> {
+    let sql = "INSERT INTO seal_key (one, mark, series, changes, sums) VALUES (1, $1, $2, 0, $3) ON CONFLICT (one) \
+               DO UPDATE SET mark = excluded.mark, series = excluded.series, changes = 0, sums = excluded.sums";
+    let query = sqlx::query(sql).bind(key.seal(MARK, &[])).bind(sums.series()).bind(sums.sealed(key));
+    query.execute(tx).await.map(drop)
 }
 
 #[cfg(test)]

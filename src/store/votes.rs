@@ -10,7 +10,7 @@ use sqlx::any::AnyRow;
 
 use super::StoreError;
 use super::row::Stored;
-use super::seal::{SealedRows, Seals};
+use super::seal::{SealWriter, SealedRows, Seals};
 
 /// All votes. Their id is the plan's, a colon and their number.
 pub(super) const SEALED: SealedRows = SealedRows {
@@ -20,6 +20,7 @@ pub(super) const SEALED: SealedRows = SealedRows {
     parts,
     select: "SELECT plan || ':' || n AS id, plan, n AS vote_n, person AS vote_person, platform AS vote_platform, \
              actor AS vote_actor, body AS vote, seal AS vote_seal FROM votes",
+    seals: "SELECT seal FROM votes WHERE seal <> ''",
     set: "UPDATE votes SET seal = $1 WHERE plan = substr($2, 1, 32) AND n = CAST(substr($2, 34) AS BIGINT)",
 };
 
@@ -37,7 +38,7 @@ fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
 /// refused by the database.
 pub(super) async fn add(
     tx: &mut AnyConnection,
-    seals: &Seals,
+    seals: &mut SealWriter<'_>,
     plan: &PlanId,
     votes: &[Vote],
 ) -> Result<(), StoreError> {
@@ -54,9 +55,12 @@ pub(super) async fn add(
             body.clone(),
         ];
         let query = sqlx::query(sql).bind(plan.as_str()).bind(n).bind(&vote.person);
-        let query =
-            query.bind(vote.platform.as_str()).bind(vote.by.id.as_str()).bind(body).bind(seals.over(&SEALED, &parts));
-        query.execute(&mut *tx).await.map_err(StoreError::while_doing("storing a vote"))?;
+        let seal = seals.over(&SEALED, &parts);
+        let query = query.bind(vote.platform.as_str()).bind(vote.by.id.as_str()).bind(body).bind(&seal);
+        let added = query.execute(&mut *tx).await.map_err(StoreError::while_doing("storing a vote"))?;
+        if added.rows_affected() == 1 {
+            seals.change(&SEALED, String::new(), seal);
+        }
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ async fn use_up(home: &Home) {
     let asked = first_signal(&url).await;
     let key = std::fs::read_to_string(home.data().join("seal.key")).expect("the bot made it");
     let key = SealKey::parse(&key).expect("it is a key");
-    let store = Store::open(&url, &Sealing { key, adopts: Adopts::Nothing }).await.expect("it opens");
+    let store = Store::open(&url, &Sealing { key, adopts: Adopts::Nothing, newest: None }).await.expect("it opens");
     let later = Signal { id: SignalId::new("later"), event: countersign_core::signal::EventId::new("later"), ..asked };
     assert!(store.accept(&later).await.expect("stored"));
     let thread = &later.thread;

@@ -8,6 +8,7 @@ use countersign_core::port::CardChoice;
 use countersign_core::signal::{EventId, Payload, Signal, SignalId};
 
 use crate::support::bot::{Bot, Home, finish, lives};
+use crate::support::chat::Chat as _;
 use crate::support::database;
 use crate::support::metrics::{free_address, scrape};
 use crate::support::telegram::{ANN, BOB, Script, Stage};
@@ -53,7 +54,7 @@ async fn a_press_that_somebody_wrote_into_the_database_is_not_carried_out() {
     assert!(verified.err.contains("1 row is not what the bot wrote; nothing is decided by it"), "{verified:?}");
     // Who really may approves it all the same.
     stage.approve(BOB, &card).await;
-    stage.said(stage.ops, "is gone").await;
+    stage.said(stage.ops, "Done and verified").await;
     stage.end().await;
 }
 
@@ -73,7 +74,10 @@ fn a_database_that_is_taken_away_or_replaced_ends_the_bot() {
         assert!(bot.event().is_none_or(|event| event["type"] == "stopping"), "nothing more is said");
         let done = bot.end();
         assert_eq!(done.status.code(), Some(2), "{done:?}");
-        assert!(done.err.contains("the database was removed or replaced while the bot ran"), "{done:?}");
+        assert!(
+            done.err.contains("another program removed, replaced or changed the database while the bot ran"),
+            "{done:?}"
+        );
     }
 }
 
@@ -151,19 +155,21 @@ fn a_new_key_replaces_the_old_one() {
     assert!(refused.err.contains("say with --to where the new one goes"), "{refused:?}");
 }
 
-/// An older copy of a row has a sound seal; the trail tells what became of its plan.
+/// An older copy of a row has a sound seal: the trail tells what became of its plan, and the sum of all seals that it is no
+/// longer the row that was written.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_that_is_put_back_as_it_was_is_named() {
+async fn a_plan_that_is_put_back_as_it_was_is_named_and_not_carried_out_again() {
     let mut stage = Stage::start().await;
     let process = stage.home.process("victim", &[]);
     let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
     stage.settled().await;
     database::change(&stage.database(), "CREATE TABLE copied AS SELECT * FROM plans").await;
     stage.approve(BOB, &card).await;
-    stage.said(stage.ops, "is gone").await;
+    stage.said(stage.ops, "Done and verified").await;
     stage.settled().await;
     let verify = || finish(stage.home.bot().args(["audit", "verify"]), b"");
-    assert!(verify().status.success(), "{:?}", verify());
+    let whole = verify();
+    assert!(whole.status.success(), "{whole:?}");
     let back = "UPDATE plans SET (state, code, outcome, decided, over_at, looks, next_look, version, last_move, reminded, \
                 level, withdrawn, seal) = (SELECT state, code, outcome, decided, over_at, looks, next_look, version, \
                 last_move, reminded, level, withdrawn, seal FROM copied)";
@@ -175,10 +181,22 @@ async fn a_plan_that_is_put_back_as_it_was_is_named() {
     let said =
         format!("column state, row {}: it is pending, and the audit trail says that it became verified", card.plan);
     assert!(verified.status.code() == Some(1) && verified.err.contains(&said), "{verified:?}");
-    stage.end().await;
-    let rotated = finish(stage.home.bot().args(["seal", "rotate"]), b"");
     assert!(
-        rotated.status.code() == Some(1) && rotated.err.contains("1 row was not what the bot wrote"),
-        "{rotated:?}"
+        verified.err.contains("rows of table votes were removed, added or put back as they were before"),
+        "{verified:?}"
     );
+    // The bot that runs carries out nothing more, not even what is sound, and ends.
+    let other = stage.home.process("other", &[]);
+    let next = stage.card(ANN, stage.ops, &format!("stop process {}", other.pid())).await;
+    stage.fake.press_button(BOB, next.room, next.message, "Approve");
+    assert_eq!(stage.ended().await.code(), Some(2), "{}", stage.logged());
+    assert!(lives(other.pid()), "{}", stage.logged());
+    let changed = "was changed by another program: rows of plans, votes were removed, added or put back";
+    assert!(stage.logged().contains(changed), "{}", stage.logged());
+    for refused in [stage.home.pipe("load\n"), finish(stage.home.bot().args(["seal", "rotate"]), b"")] {
+        assert!(refused.status.code() == Some(2) && refused.err.contains(changed), "{refused:?}");
+    }
+    let adopted = finish(stage.home.bot().args(["seal", "adopt"]), b"");
+    assert!(adopted.status.success(), "an administrator says so: {adopted:?}");
+    assert!(stage.home.pipe("load\n").status.success());
 }

@@ -44,6 +44,7 @@ mod durability;
 mod full;
 mod ledger;
 mod messages;
+mod older;
 mod plans;
 mod seals;
 mod trouble;

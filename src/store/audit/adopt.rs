@@ -7,6 +7,8 @@ use super::chain::{self, Entry};
 use super::payload::{Payload, salt};
 use crate::store::dialect::Durability;
 use crate::store::row::Stored;
+use crate::store::seal::SealWriter;
+use crate::store::sums::Check;
 use crate::store::{Store, StoreError};
 
 /// Rows taken over in one transaction: enough to be quick, few enough to be held in memory.
@@ -27,8 +29,10 @@ impl Store {
             }
             let entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
             let mut tx = self.begin_write(Durability::Normal).await?;
-            chain::append(&mut tx, (&self.database, &self.seals), &entries).await?;
-            tx.commit().await.map_err(StoreError::while_doing("taking over the audit trail of an earlier version"))?;
+            let mut seals = SealWriter::new(&self.seals);
+            chain::append(&mut tx, (&self.database, &mut seals), &entries).await?;
+            let doing = "taking over the audit trail of an earlier version";
+            self.commit_sealed(tx, seals, (Durability::Normal, Check::Newest), doing).await?;
         }
     }
 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::payload::Payload;
 use crate::store::dialect::Database;
 use crate::store::row::Stored;
-use crate::store::seal::{SealedRows, Seals};
+use crate::store::seal::{SealWriter, SealedRows, Seals};
 use crate::store::{Store, StoreError};
 
 /// The head of the trail: with it all rows before are sealed.
@@ -21,6 +21,7 @@ pub(in crate::store) const HEAD: SealedRows = SealedRows {
     column: "seal",
     parts: |row| Ok(vec![row.number("seq")?.to_string(), row.text("hash")?]),
     select: "SELECT 'head' AS id, seq, hash, seal FROM audit_head WHERE one = 1",
+    seals: "SELECT seal FROM audit_head WHERE seal <> ''",
     set: "UPDATE audit_head SET seal = $1 WHERE one = 1 AND 'head' = $2",
 };
 
@@ -108,13 +109,13 @@ pub(super) struct Entry {
 /// are new. Nobody else appends between here and the end of the transaction, so that this comes last in it.
 pub(super) async fn append(
     tx: &mut AnyConnection,
-    (database, seals): (&Database, &Seals),
+    (database, seals): (&Database, &mut SealWriter<'_>),
     entries: &[Entry],
 ) -> Result<u64, StoreError> {
     if entries.is_empty() {
         return Ok(0);
     }
-    let before = lock_head(tx, database, seals).await?;
+    let (before, seal_before) = lock_head(tx, database, seals).await?;
     let mut head = before.clone();
     for entry in entries {
         head = append_one(tx, head, entry).await?;
@@ -122,23 +123,24 @@ pub(super) async fn append(
     if head != before {
         let seal = seals.over(&HEAD, &[head.seq.to_string(), head.hash.clone()]);
         let moved = sqlx::query("UPDATE audit_head SET seq = $1, hash = $2, seal = $3 WHERE one = 1");
-        let moved = moved.bind(number(head.seq)).bind(&head.hash).bind(seal);
+        let moved = moved.bind(number(head.seq)).bind(&head.hash).bind(&seal);
         moved.execute(tx).await.map_err(StoreError::while_doing("moving the head of the audit trail"))?;
+        seals.change(&HEAD, seal_before, seal);
     }
     Ok(head.seq - before.seq)
 }
 
-/// Waits until nobody else appends, and keeps it so until the transaction ends. Returns the head.
+/// Waits until nobody else appends, and keeps it so until the transaction ends. Returns the head and its seal.
 pub(super) async fn lock_head(
     tx: &mut AnyConnection,
     database: &Database,
     seals: &Seals,
-) -> Result<AuditHead, StoreError> {
+) -> Result<(AuditHead, String), StoreError> {
     let row = sqlx::query(database.lock_audit_head()).fetch_optional(tx).await;
     let row = row.map_err(StoreError::while_doing("locking the head of the audit trail"))?;
     let row = Stored::new("audit_head", row.as_ref().ok_or_else(no_head)?);
     seals.check(&HEAD, &row)?;
-    AuditHead::stored(&row)
+    Ok((AuditHead::stored(&row)?, row.text("seal")?))
 }
 
 /// Returns the head after it: the same one where the row is there already.

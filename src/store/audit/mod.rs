@@ -22,7 +22,8 @@ use sqlx::{AnyConnection, Row};
 use super::dialect::{Database, Durability};
 use super::outbox::storable;
 use super::row::Stored;
-use super::seal::Seals;
+use super::seal::SealWriter;
+use super::sums::Check;
 use super::{BrokenRow, Store, StoreError, standing};
 use chain::Entry;
 pub(super) use chain::HEAD;
@@ -131,40 +132,10 @@ impl Store {
         };
         let entry = Entry { id: id.to_owned(), at: at.0, payload: Payload::of(&row, "", "") };
         let mut tx = self.begin_write(Durability::Full).await?;
-        chain::append(&mut tx, (&self.database, &self.seals), &[entry]).await?;
-        tx.commit().await.map_err(StoreError::while_doing("recording what was done to the database"))
-    }
-
-    /// Returns the plans whose row is missing, or has another state than the trail recorded last: an older copy of a row has a
-    /// sound seal. The program deletes no plan. Reads the whole trail, and the state of every plan.
-    pub(super) async fn plans_against_trail(&self) -> Result<Vec<BrokenRow>, StoreError> {
-        let doing = "comparing the plans with the audit trail";
-        let mut recorded: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let sql = "SELECT c.id, p.body FROM audit_chain AS c JOIN audit_payloads AS p ON p.id = c.id \
-                   WHERE p.body NOT LIKE '%\"plan\":\"\"%' ORDER BY c.seq";
-        let mut rows = sqlx::query(sql).fetch(&self.read);
-        while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
-            let payload: Payload = Stored::new("audit_payloads", &row).json("body")?;
-            let state = recorded.entry(payload.plan).or_default();
-            if standing::STATES_RECORDED.contains(&payload.what.as_str()) {
-                *state = Some(payload.what);
-            }
-        }
-        drop(rows);
-        recorded.remove("");
-        let mut broken = Vec::new();
-        let mut rows = sqlx::query("SELECT id, state, body, digest FROM plans").fetch(&self.read);
-        while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
-            let row = Stored::new("plans", &row);
-            let before = recorded.remove(row.id()).flatten();
-            broken.extend(compared(&row, before).map_err(|problem| BrokenRow::of(&row, &problem)).err());
-        }
-        let missing = |id: String| {
-            let problem = format!("plan {id} is missing; the audit trail mentions it");
-            BrokenRow { table: "plans", id, problem }
-        };
-        broken.extend(recorded.into_keys().map(missing));
-        Ok(broken)
+        let mut seals = SealWriter::new(&self.seals);
+        chain::append(&mut tx, (&self.database, &mut seals), &[entry]).await?;
+        let doing = "recording what was done to the database";
+        self.commit_sealed(tx, seals, (Durability::Full, Check::Newest), doing).await
     }
 
     /// The newest rows, newest first; those whose payload was deleted are left out. Reads.
@@ -174,6 +145,38 @@ impl Store {
         let rows = sqlx::query(sql).bind(i64::from(limit)).fetch_all(&self.read).await;
         rows.map_err(StoreError::while_doing("reading the audit trail"))?.iter().map(entry).collect()
     }
+}
+
+/// Returns the plans whose row is missing, or has another state than the trail recorded last: an older copy of a row has a
+/// sound seal. The program deletes no plan. Reads the whole trail, and the state of every plan.
+pub(super) async fn plans_against_trail(tx: &mut AnyConnection) -> Result<Vec<BrokenRow>, StoreError> {
+    let doing = "comparing the plans with the audit trail";
+    let mut recorded: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let sql = "SELECT c.id, p.body FROM audit_chain AS c JOIN audit_payloads AS p ON p.id = c.id \
+               WHERE p.body NOT LIKE '%\"plan\":\"\"%' ORDER BY c.seq";
+    let mut rows = sqlx::query(sql).fetch(&mut *tx);
+    while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
+        let payload: Payload = Stored::new("audit_payloads", &row).json("body")?;
+        let state = recorded.entry(payload.plan).or_default();
+        if standing::STATES_RECORDED.contains(&payload.what.as_str()) {
+            *state = Some(payload.what);
+        }
+    }
+    drop(rows);
+    recorded.remove("");
+    let mut broken = Vec::new();
+    let mut rows = sqlx::query("SELECT id, state, body, digest FROM plans").fetch(&mut *tx);
+    while let Some(row) = rows.try_next().await.map_err(StoreError::while_doing(doing))? {
+        let row = Stored::new("plans", &row);
+        let before = recorded.remove(row.id()).flatten();
+        broken.extend(compared(&row, before).map_err(|problem| BrokenRow::of(&row, &problem)).err());
+    }
+    let missing = |id: String| {
+        let problem = format!("plan {id} is missing; the audit trail mentions it");
+        BrokenRow { table: "plans", id, problem }
+    };
+    broken.extend(recorded.into_keys().map(missing));
+    Ok(broken)
 }
 
 /// Compares a plan's row with its digest, and with the state that the trail recorded last.
@@ -194,7 +197,7 @@ fn compared(row: &Stored<'_>, recorded: Option<String>) -> Result<(), StoreError
 /// only counted. Returns how many are new. Comes last in a transaction: until it ends nobody else can count or append.
 pub(super) async fn append(
     tx: &mut AnyConnection,
-    (database, seals): (&Database, &Seals),
+    (database, seals): (&Database, &mut SealWriter<'_>),
     (signal, thread): (&SignalId, &str),
     rows: &[AuditRow],
 ) -> Result<u64, StoreError> {

@@ -70,6 +70,7 @@ const SEALED: &[(&str, &[&str])] = &[
     ("outbox", &["id", "signal", "thread", "place", "lane", "body", "plan", "seal", "platform_ids", "sent_seal"]),
     ("cards", &["plan", "body", "seal"]),
     ("audit_head", &["seq", "hash", "seal"]),
+    ("seal_key", &["series", "changes", "sums"]),
     ("threads", &["platform", "account", "space", "conversation", "root"]),
 ];
 
@@ -377,7 +378,7 @@ async fn a_target_is_held_by_the_plan_that_is_under_way_whatever_the_row_says(be
 }
 
 async fn opened(bed: &Bed, key: &SealKey, adopts: Adopts) -> Result<(), String> {
-    let opened = Store::open(&bed.url, &Sealing { key: key.clone(), adopts }).await;
+    let opened = Store::open(&bed.url, &Sealing { key: key.clone(), adopts, newest: None }).await;
     match opened {
         Ok(store) => {
             store.close().await;
@@ -411,7 +412,9 @@ async fn a_new_key_seals_what_is_sound_and_nothing_else(bed: Bed) {
     raw(&bed.url, &format!("UPDATE plans SET looks = 7 WHERE id = '{}'", under_way.id())).await;
     let new = SealKey::new(std::array::from_fn(|_| fastrand::u8(..)));
     bed.store.change_seal_key(&new).await.expect("it can be written");
-    let store = Store::open(&bed.url, &Sealing { key: new, adopts: Adopts::Nothing }).await.expect("it is its key now");
+    let store = Store::open(&bed.url, &Sealing { key: new, adopts: Adopts::Nothing, newest: None })
+        .await
+        .expect("it is its key now");
     assert!(store.plan(waiting.id()).await.expect("it was sound").is_some());
     let error = store.plan(under_way.id()).await.expect_err("it was not").to_string();
     assert!(error.contains("table plans, column seal"), "{error}");

@@ -132,10 +132,11 @@ impl Running {
         let filing =
             StepRecord { ending: Some(Ending::Answered), ..changing("s-1", vec![file(&plan(1, "host:web-1"))]) };
         assert_eq!(bed.store.commit(&filing).await.expect("no error"), Committed::Done);
+        let store = Store::open(&bed.url, &Sealing::unguarded()).await.expect("it opens");
         raw(&bed.url, breakage).await;
         let (seeing, seen) = channel(1000);
         let parts = Parts {
-            store: Store::open(&bed.url, &Sealing::unguarded()).await.expect("it opens"),
+            store,
             world: world(),
             tools: Arc::new(NoTools),
             mind: None,

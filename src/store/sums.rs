@@ -1,0 +1,412 @@
+//! What the sealed rows are as a whole. A seal proves that the bot wrote a row, not that the row is the newest one: an older copy
+//! of it, put back, has a sound seal, and a removed row has none. So each table's seals are added up, and the sum is sealed with
+//! the number of changes. The newest number is known in memory, and beside the database in a file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sqlx::{AnyConnection, Row};
+use tokio::sync::Mutex;
+
+use super::audit::HEAD;
+use super::dialect::Durability;
+use super::row::Stored;
+use super::seal::{SealKey, SealWriter, SealedRows};
+use super::transaction::Open;
+use super::{BrokenRow, Store, StoreError, inbox, ledger, plans, standing, votes};
+
+/// The rows that are added up: those that decide something for as long as they are there. A message, or a card's face, that is
+/// put back is shown once more and decides nothing: its buttons act on the plan as it stands.
+pub(super) const ADDED: [&SealedRows; 6] =
+    [&plans::FROZEN, &standing::SEALED, &votes::SEALED, &ledger::SEALED, &inbox::SEALED, &HEAD];
+
+/// Reads the row.
+const SUMS: &str = "SELECT 'key' AS id, series, changes, sums FROM seal_key WHERE one = 1";
+
+/// The length of a line of the file: a series, a blank, a number and the line's end, filled up with blanks, so that a line is
+/// written over in one piece.
+const LINE_BYTES: usize = 64;
+
+/// The length of a series, in bytes before they are written in hexadecimal digits.
+const SERIES_BYTES: usize = 16;
+
+/// The sum of secret numbers, one for each seal: who does not have the key cannot make other rows add up to it, whatever
+/// rows there were before. A row that is there twice counts twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum([u64; 4]);
+
+impl Sum {
+    fn add(&mut self, Self(number): Self) {
+        self.0.iter_mut().zip(number).for_each(|(part, more)| *part = part.wrapping_add(more));
+    }
+
+    fn take(&mut self, Self(number): Self) {
+        self.0.iter_mut().zip(number).for_each(|(part, less)| *part = part.wrapping_sub(less));
+    }
+
+    fn of(key: &SealKey, rows: &SealedRows, seal: &str) -> Self {
+        let bytes = key.hash("element", &[rows.kind, seal]);
+        let mut parts = bytes.chunks_exact(8).map(|part| u64::from_le_bytes(part.try_into().expect("invariant: 8")));
+        Self(std::array::from_fn(|_| parts.next().expect("invariant: a hash has four parts of 8 bytes")))
+    }
+}
+
+/// The sums of all tables after a number of changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sums {
+    series: String,
+    changes: u64,
+    of_tables: [Sum; ADDED.len()],
+}
+
+impl Sums {
+    pub(super) fn begin() -> Self {
+        let series = super::seal::hex(&crate::clock::random_bytes::<SERIES_BYTES>());
+        Self { series, changes: 0, of_tables: Default::default() }
+    }
+
+    /// Adds a row's seal. A row without one is not there.
+    pub(super) fn add(&mut self, key: &SealKey, rows: &SealedRows, seal: &str) {
+        if let (Some(sum), false) = (self.of(rows), seal.is_empty()) {
+            sum.add(Sum::of(key, rows, seal));
+        }
+    }
+
+    fn take(&mut self, key: &SealKey, rows: &SealedRows, seal: &str) {
+        if let (Some(sum), false) = (self.of(rows), seal.is_empty()) {
+            sum.take(Sum::of(key, rows, seal));
+        }
+    }
+
+    fn of(&mut self, rows: &SealedRows) -> Option<&mut Sum> {
+        let place = ADDED.iter().position(|added| added.kind == rows.kind)?;
+        self.of_tables.get_mut(place)
+    }
+
+    /// Counts a commit's changes.
+    fn change(&mut self, seals: &SealWriter<'_>) {
+        let Some(key) = seals.key() else { return };
+        self.changes += 1;
+        for changed in &seals.changed {
+            self.take(key, changed.rows, &changed.before);
+            self.add(key, changed.rows, &changed.after);
+        }
+    }
+
+    /// Returns what is stored of them.
+    pub(super) fn sealed(&self, key: &SealKey) -> String {
+        let seal = |(rows, Sum(sum)): (&&SealedRows, &Sum)| {
+            let sum = sum.map(|part| part.to_string());
+            let parts = [&self.series, &self.changes.to_string(), &sum[0], &sum[1], &sum[2], &sum[3]];
+            super::seal::hex(&key.hash(rows.kind, &parts.map(String::as_str)))
+        };
+        ADDED.iter().zip(&self.of_tables).map(seal).collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn series(&self) -> &str {
+        &self.series
+    }
+
+    /// Returns the tables whose rows are not the ones that were sealed.
+    fn wrong(&self, key: &SealKey, stored: &str) -> Vec<&'static SealedRows> {
+        let own = self.sealed(key);
+        let mut stored = stored.split(' ');
+        ADDED
+            .into_iter()
+            .zip(own.split(' '))
+            .filter(|(_, own)| stored.next() != Some(own))
+            .map(|(rows, _)| rows)
+            .collect()
+    }
+}
+
+/// The newest sums that this process knows, and where their number is kept.
+#[derive(Debug, Default)]
+pub(super) struct Newest {
+    known: Mutex<Option<Sums>>,
+    file: Option<NewestFile>,
+    is_changed: AtomicBool,
+}
+
+impl Newest {
+    pub(super) fn kept_in(file: Option<PathBuf>) -> Arc<Self> {
+        Arc::new(Self { file: file.map(NewestFile), ..Self::default() })
+    }
+
+    /// Returns whether this process has seen that another program changed the rows.
+    pub(super) fn is_changed(&self) -> bool {
+        self.is_changed.load(Ordering::Relaxed)
+    }
+
+    /// Begins a new series, before it is committed.
+    pub(super) async fn begin(&self, sums: &Sums) -> Result<(), StoreError> {
+        *self.known.lock().await = None;
+        self.file.as_ref().map_or(Ok(()), |file| file.expect(sums)).map_err(StoreError::Newest)
+    }
+
+    /// Keeps what was committed for good.
+    pub(super) async fn keep(&self, sums: Sums) -> Result<(), StoreError> {
+        let kept = self.file.as_ref().map_or(Ok(()), |file| file.keep(&sums)).map_err(StoreError::Newest);
+        *self.known.lock().await = Some(sums);
+        kept
+    }
+}
+
+/// The file with the newest number of changes: a line, or two while a new series is begun.
+#[derive(Debug)]
+struct NewestFile(PathBuf);
+
+impl NewestFile {
+    /// Writes one line over the first one, and leaves the second.
+    fn keep(&self, sums: &Sums) -> std::io::Result<()> {
+        let file = self.open()?;
+        file.write_all_at(&line(sums), 0)?;
+        if file.metadata()?.len() > LINE_BYTES as u64 { file.set_len(LINE_BYTES as u64) } else { Ok(()) }
+    }
+
+    /// Writes a second line: which of the two is right is known when the database is opened.
+    fn expect(&self, sums: &Sums) -> std::io::Result<()> {
+        let file = self.open()?;
+        file.write_all_at(&line(sums), file.metadata()?.len().min(LINE_BYTES as u64))?;
+        file.sync_all()
+    }
+
+    fn open(&self) -> std::io::Result<File> {
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&self.0)
+    }
+
+    /// Returns each series with the number of its changes; none where there is no file.
+    fn read(&self) -> std::io::Result<Vec<(String, u64)>> {
+        let mut text = String::new();
+        match File::open(&self.0) {
+            Ok(file) => file.take(4 * LINE_BYTES as u64).read_to_string(&mut text)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let parsed = |line: &str| {
+            let (series, changes) = line.trim_end().split_once(' ')?;
+            Some((series.to_owned(), changes.parse().ok()?))
+        };
+        Ok(text.lines().filter_map(parsed).collect())
+    }
+}
+
+fn line(sums: &Sums) -> Vec<u8> {
+    let width = LINE_BYTES - 1;
+    format!("{:<width$}\n", format!("{} {}", sums.series, sums.changes)).into_bytes()
+}
+
+/// The row that is stored.
+struct StoredSums {
+    series: String,
+    changes: u64,
+    sealed: String,
+}
+
+impl Store {
+    /// Checks that the sealed rows are the newest ones that were committed. Reads all their seals.
+    pub(super) async fn check_sums(&self) -> Result<(), StoreError> {
+        let begun = Open::begin(&self.read, self.database.begin_reading(), None).await;
+        let mut tx = begun.map_err(StoreError::while_doing("beginning to read the seals"))?;
+        self.database.check_schema(&mut tx).await?;
+        let sums = self.count_again(&mut tx, None, None).await?;
+        tx.rollback().await.map_err(StoreError::while_doing("reading the seals"))?;
+        let kept = self.newest.file.as_ref().map_or(Ok(Vec::new()), NewestFile::read).map_err(StoreError::Newest)?;
+        let is_newest = kept.iter().any(|(series, changes)| *series == sums.series && *changes <= sums.changes);
+        if !kept.is_empty() && !is_newest {
+            return Err(StoreError::Older { place: self.database.place() });
+        }
+        self.newest.keep(sums).await
+    }
+
+    /// Commits what was written, with the new sums where a sealed row was changed. With `check` all seals are read before.
+    pub(super) async fn commit_sealed(
+        &self,
+        mut tx: Open,
+        seals: SealWriter<'_>,
+        (durability, check): (Durability, Check),
+        doing: &'static str,
+    ) -> Result<(), StoreError> {
+        let Some(key) = seals.key().filter(|_| check == Check::All || !seals.changed.is_empty()) else {
+            return tx.commit().await.map_err(StoreError::while_doing(doing));
+        };
+        // Until it is committed: in memory the sums are those of the newest commit.
+        let mut known = self.newest.known.lock().await;
+        let mut sums = match known.as_ref() {
+            Some(known) => known.clone(),
+            None => self.count_again(&mut tx, Some(&seals), None).await?,
+        };
+        if !self.store_sums(&mut tx, key, &mut sums, &seals).await? {
+            // Another bot with the same key has written in between.
+            sums = self.count_again(&mut tx, Some(&seals), Some(&sums)).await?;
+            if !self.store_sums(&mut tx, key, &mut sums, &seals).await? {
+                return Err(self.changed(Vec::new()));
+            }
+        }
+        if check == Check::All {
+            self.database.check_schema(&mut tx).await?;
+            let counted = add_up(&mut tx, key).await?;
+            let wrong = Sums { of_tables: counted, ..sums.clone() }.wrong(key, &sums.sealed(key));
+            if !wrong.is_empty() {
+                return Err(self.changed(wrong));
+            }
+        }
+        let committed = tx.commit().await.map_err(StoreError::while_doing(doing));
+        // After an error nobody knows whether it is committed.
+        *known = committed.is_ok().then(|| sums.clone());
+        committed?;
+        // A commit that a power cut can undo does not count here.
+        if let (Durability::Full, Some(file)) = (durability, &self.newest.file)
+            && let Err(error) = file.keep(&sums)
+        {
+            tracing::warn!(%error, file = %file.0.display(), "how new the database is was not written down");
+        }
+        Ok(())
+    }
+
+    /// Stores the sums with a commit's changes. False: those in the database are not the ones before.
+    async fn store_sums(
+        &self,
+        tx: &mut AnyConnection,
+        key: &SealKey,
+        sums: &mut Sums,
+        seals: &SealWriter<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut after = sums.clone();
+        after.change(seals);
+        let sql = "UPDATE seal_key SET changes = $1, sums = $2 WHERE one = 1 AND series = $3 AND sums = $4";
+        let query = sqlx::query(sql).bind(number(after.changes)).bind(after.sealed(key));
+        let stored = query.bind(&sums.series).bind(sums.sealed(key)).execute(tx).await;
+        let is_stored = stored.map_err(StoreError::while_doing("sealing a change"))?.rows_affected() == 1;
+        if is_stored {
+            *sums = after;
+        }
+        Ok(is_stored)
+    }
+
+    /// Reads all seals, and compares them with the sums that are stored: as they were before these changes, and after `known`.
+    async fn count_again(
+        &self,
+        tx: &mut AnyConnection,
+        but: Option<&SealWriter<'_>>,
+        known: Option<&Sums>,
+    ) -> Result<Sums, StoreError> {
+        let Some(key) = &self.seals.0 else { return Ok(Sums::begin()) };
+        let sql = if but.is_some() { self.database.lock_sums() } else { SUMS };
+        let stored = self.stored_sums(tx, sql).await?;
+        let mut sums = Sums { series: stored.series, changes: stored.changes, of_tables: add_up(tx, key).await? };
+        for changed in but.iter().flat_map(|seals| &seals.changed) {
+            sums.take(key, changed.rows, &changed.after);
+            sums.add(key, changed.rows, &changed.before);
+        }
+        let wrong = sums.wrong(key, &stored.sealed);
+        let is_newer = known.is_none_or(|known| known.series == sums.series && known.changes < sums.changes);
+        if wrong.is_empty() && is_newer { Ok(sums) } else { Err(self.changed(wrong)) }
+    }
+
+    async fn stored_sums(&self, tx: &mut AnyConnection, sql: &'static str) -> Result<StoredSums, StoreError> {
+        let row = sqlx::query(sql).fetch_optional(tx).await.map_err(StoreError::while_doing("reading the sums"))?;
+        let Some(row) = row else { return Err(StoreError::Unsealed { place: self.database.place() }) };
+        let row = Stored::new("seal_key", &row);
+        Ok(StoredSums { series: row.text("series")?, changes: row.natural("changes")?, sealed: row.text("sums")? })
+    }
+
+    /// Returns each table of which rows were removed, added or put back. Reads all seals, in this transaction.
+    pub(super) async fn broken_sums(&self, tx: &mut AnyConnection) -> Result<Vec<BrokenRow>, StoreError> {
+        let Some(key) = &self.seals.0 else { return Ok(Vec::new()) };
+        let stored = self.stored_sums(tx, SUMS).await?;
+        let sums = Sums { series: stored.series, changes: stored.changes, of_tables: add_up(tx, key).await? };
+        let broken = |rows: &SealedRows| {
+            let problem = format!("rows of table {} were removed, added or put back as they were before", rows.table);
+            BrokenRow { table: rows.table, id: String::new(), problem }
+        };
+        let mut broken: Vec<BrokenRow> = sums.wrong(key, &stored.sealed).into_iter().map(broken).collect();
+        broken.dedup();
+        Ok(broken)
+    }
+
+    fn changed(&self, wrong: Vec<&'static SealedRows>) -> StoreError {
+        self.newest.is_changed.store(true, Ordering::Relaxed);
+        let mut tables: Vec<&str> = wrong.into_iter().map(|rows| rows.table).collect();
+        tables.dedup();
+        let tables = if tables.is_empty() { "seal_key".to_owned() } else { tables.join(", ") };
+        StoreError::Changed { place: self.database.place(), tables }
+    }
+}
+
+/// Adds up the seals that are there.
+async fn add_up(tx: &mut AnyConnection, key: &SealKey) -> Result<[Sum; ADDED.len()], StoreError> {
+    let mut sums = Sums { series: String::new(), changes: 0, of_tables: Default::default() };
+    for rows in ADDED {
+        let read = sqlx::query(rows.seals).fetch_all(&mut *tx).await;
+        for row in &read.map_err(StoreError::while_doing("adding up the seals"))? {
+            let seal: String = row.try_get(0).map_err(StoreError::while_doing("adding up the seals"))?;
+            sums.add(key, rows, &seal);
+        }
+    }
+    Ok(sums.of_tables)
+}
+
+/// How much is checked before a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// That nobody else has changed anything since the last commit with a seal.
+    Newest,
+    /// That no row was removed, added or put back.
+    All,
+}
+
+fn number(changes: u64) -> i64 {
+    i64::try_from(changes).expect("invariant: no database is changed so often")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_the_rows_that_are_there_in_any_order() {
+        let key = SealKey::new([7; 32]);
+        let sum = |seals: &[&str]| {
+            let mut sums = Sums { series: String::new(), changes: 0, of_tables: Default::default() };
+            for seal in seals {
+                sums.add(&key, &ledger::SEALED, seal);
+            }
+            sums
+        };
+        let mut one = sum(&["a", "b", "c"]);
+        assert_eq!(one, sum(&["c", "a", "", "b"]));
+        one.take(&key, &ledger::SEALED, "b");
+        assert_eq!(one, sum(&["a", "c"]));
+        for other in [&["a"][..], &["a", "c", "c", "c"], &["a", "b"], &[]] {
+            assert_ne!(one, sum(other), "{other:?}");
+            assert_eq!(one.wrong(&key, &sum(other).sealed(&key)).len(), 1, "{other:?}");
+        }
+        let later = Sums { changes: 1, ..one.clone() };
+        assert_eq!(one.wrong(&key, &later.sealed(&key)).len(), ADDED.len());
+        assert!(one.wrong(&key, &one.sealed(&key)).is_empty());
+        assert_eq!(one.wrong(&key, "").len(), ADDED.len());
+    }
+
+    #[test]
+    fn the_newest_number_is_written_over_and_a_new_series_stands_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let file = NewestFile(folder.path().join("newest"));
+        assert!(file.read().expect("readable").is_empty());
+        let (mut first, second) = (Sums::begin(), Sums::begin());
+        for changes in [0, 9, 10_000_000_000, u64::MAX] {
+            first.changes = changes;
+            file.keep(&first).expect("writable");
+            assert_eq!(file.read().expect("readable"), [(first.series.clone(), changes)]);
+        }
+        file.expect(&second).expect("writable");
+        assert_eq!(file.read().expect("readable"), [(first.series.clone(), u64::MAX), (second.series.clone(), 0)]);
+        file.expect(&second).expect("writable");
+        file.keep(&second).expect("writable");
+        assert_eq!(file.read().expect("readable"), [(second.series.clone(), 0)]);
+    }
+}
