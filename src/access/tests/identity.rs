@@ -1,6 +1,8 @@
 //! Linked accounts, through the real policies and the core's own step: how one comes to be whose, and what nobody can do
 //! about it. Threads, tools and plans are the testkit's; the store's side is in `tests/it/store/ledger.rs`.
 
+use std::collections::BTreeMap;
+
 use countersign_core::approval::{Filed, PlanId, PlanState};
 use countersign_core::effect::{Effect, Input};
 use countersign_core::ledger::{Account, Key, Ledger, Link, Overtaken, Record};
@@ -22,6 +24,8 @@ pub(super) struct Club {
     home: tempfile::TempDir,
     pub(super) live: LiveAccess,
     pub(super) world: World,
+    /// What accounts call themselves, by their ids.
+    pub(super) displays: BTreeMap<String, String>,
     said: u32,
 }
 
@@ -35,7 +39,7 @@ impl Club {
             .expect("it is sound");
         let mut world = World::with_fleet();
         world.rights = Some(Box::new(live.clone()));
-        Self { home, live, world, said: 0 }
+        Self { home, live, world, displays: BTreeMap::new(), said: 0 }
     }
 
     pub(super) fn rewrite(&self, file: &str) {
@@ -47,7 +51,9 @@ impl Club {
     pub(super) fn words(&mut self, platform: &str, id: &str, text: &str) -> Signal {
         self.said += 1;
         let thread = room(platform, "main");
-        Signal { thread, actor: human(id), ..signal(&format!("s{}", self.said), id, text) }
+        let mut actor = human(id);
+        actor.display = self.displays.get(id).cloned().unwrap_or(actor.display);
+        Signal { thread, actor, ..signal(&format!("s{}", self.said), id, text) }
     }
 
     pub(super) fn hears(&mut self, platform: &str, id: &str, text: &str) -> Told {

@@ -9,27 +9,30 @@ use proptest::prelude::*;
 
 use super::identity::Club;
 
-/// Four people with one account each in the file. Two of them administer.
-const FILE: &str = r#"
-[[people]]
-name = "mal"
-accounts = ["telegram:1"]
-roles = ["admin", "operator", "approver"]
-[[people]]
-name = "bea"
-accounts = ["telegram:2"]
-roles = ["admin", "operator", "approver"]
-[[people]]
-name = "cid"
-accounts = ["telegram:3"]
-roles = ["operator", "approver"]
-[[people]]
-name = "dan"
-accounts = ["telegram:4"]
-roles = ["operator"]
-"#;
-
+/// Four people with one account each in the file, in groups of groups. Two of them administer.
 const NAMES: [&str; 4] = ["mal", "bea", "cid", "dan"];
+
+/// Who is called otherwise in the file by now.
+type Renamed = [bool; NAMES.len()];
+
+/// What the file calls somebody.
+fn name(person: usize, renamed: Renamed) -> String {
+    if renamed[person] { format!("{}-new", NAMES[person]) } else { NAMES[person].to_owned() }
+}
+
+/// The file with this entry of approvals.
+fn file(renamed: Renamed, approvals: &str) -> String {
+    let [mal, bea, cid, dan] = std::array::from_fn(|person| name(person, renamed));
+    let people = [&mal, &bea, &cid, &dan].into_iter().enumerate();
+    let people =
+        people.map(|(n, name)| format!("[[people]]\nname = \"{name}\"\naccounts = [\"telegram:{}\"]\n", n + 1));
+    let groups = format!(
+        "[[groups]]\nname = \"all\"\nmembers = [\"seniors\", \"{dan}\"]\nroles = [\"operator\"]\n\
+         [[groups]]\nname = \"seniors\"\nmembers = [\"heads\", \"{cid}\", \"{bea}\"]\nroles = [\"approver\"]\n\
+         [[groups]]\nname = \"heads\"\nmembers = [\"{mal}\", \"{bea}\"]\nroles = [\"admin\"]\n"
+    );
+    format!("{}{groups}[[approvals]]\n{approvals}\n", people.collect::<String>())
+}
 
 /// The accounts and the human who holds each: those of the file first.
 const HELD: [(&str, usize); 9] =
@@ -50,6 +53,10 @@ enum Op {
     Ask { from: usize },
     /// It approves the change that was asked for last.
     Approve { from: usize },
+    /// It calls itself as somebody else is called.
+    CallItself { account: usize, person: usize },
+    /// The file calls somebody otherwise, or as before.
+    Rename { person: usize },
     /// A day and more goes by.
     Later,
 }
@@ -63,7 +70,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (account.clone(), account.clone()).prop_map(|(from, account)| Op::Unlink { from, account }),
         2 => (account.clone(), account.clone()).prop_map(|(from, to)| Op::Code { from, to }),
         3 => account.clone().prop_map(|from| Op::Ask { from }),
-        6 => account.prop_map(|from| Op::Approve { from }),
+        6 => account.clone().prop_map(|from| Op::Approve { from }),
+        1 => (account.clone(), 0..NAMES.len()).prop_map(|(account, person)| Op::CallItself { account, person }),
+        1 => (0..NAMES.len()).prop_map(|person| Op::Rename { person }),
         1 => Just(Op::Later),
     ]
 }
@@ -79,16 +88,29 @@ fn is_honest(op: Op) -> bool {
         Op::Unlink { from, .. } => human(from) == 0,
         Op::Code { from, to } => human(from) == human(to),
         Op::Old { account, .. } => human(account) == 0,
-        Op::Ask { .. } | Op::Approve { .. } | Op::Later => true,
+        Op::CallItself { .. } | Op::Rename { .. } | Op::Ask { .. } | Op::Approve { .. } | Op::Later => true,
     }
 }
 
-fn act(club: &mut Club, op: Op) {
+/// The people and their file.
+struct Town {
+    club: Club,
+    renamed: Renamed,
+    approvals: String,
+}
+
+fn act(Town { club, renamed, approvals }: &mut Town, op: Op) {
     let id = |account: usize| HELD[account].0;
     match op {
-        Op::Old { person, account } => club.was_linked("mal", NAMES[person], &format!("telegram:{}", id(account))),
+        Op::Old { person, account } => {
+            club.was_linked(&name(0, *renamed), &name(person, *renamed), &format!("telegram:{}", id(account)));
+        }
         Op::Link { from, person, account } => {
-            drop(club.hears("telegram", id(from), &format!("link {} telegram:{}", NAMES[person], id(account))));
+            drop(club.hears(
+                "telegram",
+                id(from),
+                &format!("link {} telegram:{}", name(person, *renamed), id(account)),
+            ));
         }
         Op::Unlink { from, account } => {
             drop(club.hears("telegram", id(from), &format!("unlink telegram:{}", id(account))));
@@ -106,6 +128,13 @@ fn act(club: &mut Club, op: Op) {
                 let click = club.click("telegram", id(from), &plan);
                 drop(club.world.hear(click));
             }
+        }
+        Op::CallItself { account, person } => {
+            club.displays.insert(id(account).to_owned(), name(person, *renamed));
+        }
+        Op::Rename { person } => {
+            renamed[person] = !renamed[person];
+            club.rewrite(&file(*renamed, approvals));
         }
         Op::Later => club.world.pass(25 * 60 * 60 * 1000),
     }
@@ -134,23 +163,33 @@ fn is_approved(state: PlanState) -> bool {
 
 /// Returns how many changes were approved.
 fn run(quorum: usize, ops: &[Op]) -> usize {
-    let mut club = Club::new(&format!("{FILE}[[approvals]]\nquorum = {quorum}\n"));
+    run_with(quorum, "", ops)
+}
+
+/// With more in the entry of approvals.
+fn run_with(quorum: usize, more: &str, ops: &[Op]) -> usize {
+    let (renamed, approvals) = (Renamed::default(), format!("quorum = {quorum}\n{more}"));
+    let mut town = Town { club: Club::new(&file(renamed, &approvals)), renamed, approvals };
     for (n, op) in ops.iter().enumerate().filter(|(_, op)| is_honest(**op)) {
-        act(&mut club, *op);
-        for filed in club.world.files.rows.values().filter(|filed| is_approved(filed.state())) {
+        act(&mut town, *op);
+        for filed in town.club.world.files.rows.values().filter(|filed| is_approved(filed.state())) {
             let others = others(filed);
             assert!(others.len() >= quorum, "{others:?} of {quorum} after {:?}", &ops[..=n]);
         }
     }
-    club.world.files.rows.values().filter(|filed| is_approved(filed.state())).count()
+    town.club.world.files.rows.values().filter(|filed| is_approved(filed.state())).count()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_human_never_counts_as_two(quorum in 1..=2_usize, ops in prop::collection::vec(op(), 1..40)) {
-        run(quorum, &ops);
+    fn one_human_never_counts_as_two(
+        quorum in 1..=2_usize,
+        more in prop_oneof![Just(""), Just("group = \"seniors\"")],
+        ops in prop::collection::vec(op(), 1..40),
+    ) {
+        run_with(quorum, more, &ops);
     }
 }
 
@@ -160,6 +199,10 @@ fn two_humans_count_as_two() {
     let (ask, later) = (Op::Ask { from: 0 }, Op::Later);
     assert_eq!(run(1, &[ask, Op::Approve { from: 1 }]), 1);
     assert_eq!(run(2, &[ask, Op::Approve { from: 1 }, Op::Approve { from: 2 }]), 1);
+    // Whoever is called otherwise is who they were, and members of groups in groups count.
+    let (renamed, group) = (Op::Rename { person: 1 }, "group = \"seniors\"");
+    assert_eq!(run_with(2, group, &[ask, Op::Approve { from: 1 }, Op::Approve { from: 2 }]), 1);
+    assert_eq!(run_with(2, group, &[ask, renamed, Op::Approve { from: 1 }, Op::Approve { from: 2 }]), 1);
     // An account that its person was given and confirmed counts as theirs.
     let given = [Op::Link { from: 0, person: 1, account: 7 }, Op::Link { from: 1, person: 1, account: 7 }];
     assert_eq!(run(1, &[given.as_slice(), &[ask, Op::Approve { from: 7 }]].concat()), 1);
