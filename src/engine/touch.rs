@@ -51,12 +51,12 @@ impl Engine {
     }
 }
 
-/// Returns whether nothing more can become known of what was touched. A button names its message, whose platform ids are stored
-/// when it is sent.
+/// Returns whether nothing more need become known of what was touched. A button names its message, whose platform ids are stored
+/// when it is sent; of one that may be out already, they do not count.
 fn is_known(touch: &Touch, found: Option<&TouchedPost>) -> bool {
     match &touch.on {
         Touched::Message { .. } => found.is_some(),
-        Touched::Button { .. } => found.is_none_or(|post| !post.parts.is_empty()),
+        Touched::Button { .. } => found.is_none_or(|post| post.is_repeat || !post.parts.is_empty()),
     }
 }
 

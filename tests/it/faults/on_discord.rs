@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cast::{FORUMS, GROUPS, Kind, PRIVATE_ROOMS, Place, TOPICS};
 use super::facts::{Life, Sent, Told, letters};
 use super::seen::{Seen, life_of};
-use super::unruly::{Pressed, Rates, Unruly};
+use super::unruly::{Pressed, Rates, Spell, Unruly};
 use crate::support::chat::Chat;
 use crate::support::discord::{id, number, user};
 
@@ -47,6 +47,20 @@ impl Unruly for Fake {
             self.fault(fault.chance(rates.too_many / 2, seed + 1 + seconds));
         }
         self.fault(Fault::drop_after().on("createMessage").chance(rates.lost, seed + 4));
+    }
+
+    async fn spell(&self, spell: Spell, time: Duration) {
+        let fault = match spell {
+            Spell::TooMany => Fault::too_many_everywhere(Duration::from_secs(1)),
+            Spell::Broken => Fault::status(500),
+            Spell::Gateway => Fault::status(502),
+            Spell::Cut => Fault::drop_before(),
+            Spell::Lost => Fault::drop_after().on("createMessage"),
+            Spell::Slow => Fault::slow(Duration::from_secs(2)),
+            Spell::Silent => Fault::silent().on("createMessage"),
+            Spell::Gone => return self.cut_gateway(),
+        };
+        self.fault(fault.lasting(time));
     }
 
     fn say_in(&self, place: &Place<ChannelId>, from: i64, text: &str, reply_to: Option<i64>) -> i64 {

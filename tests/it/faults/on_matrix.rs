@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_synapse::{Call, Fault, Say, Seen as Event, Synapse};
 use serde_json::Value;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use super::cast::{FORUMS, GROUPS, Kind, PRIVATE_ROOMS, Place, TOPICS};
 use super::facts::{Life, Sent, Told, letters};
 use super::seen::{Seen, life_of};
-use super::unruly::{Pressed, Rates, Unruly};
+use super::unruly::{Pressed, Rates, Spell, Unruly};
 use crate::support::chat::Chat;
 use crate::support::matrix::Team;
 
@@ -67,6 +68,17 @@ impl<const ENCRYPTED: bool> Unruly for Team<ENCRYPTED> {
             gate.fault(fault.chance(rates.too_many / 2, seed + 1 + seconds));
         }
         gate.fault(Fault::lost_reply().on(SENDS).chance(rates.lost, seed + 4));
+    }
+
+    async fn spell(&self, spell: Spell, time: Duration) {
+        let fault = match spell {
+            Spell::TooMany => Fault::too_many(1_000),
+            Spell::Broken | Spell::Silent => Fault::broken(500),
+            Spell::Gateway | Spell::Slow => Fault::broken(502),
+            Spell::Cut | Spell::Lost => Fault::lost_reply(),
+            Spell::Gone => return self.goes_down_and_up(),
+        };
+        self.gate().fault(fault.on(SENDS).lasting(time));
     }
 
     fn say_in(&self, place: &Place<usize>, from: i64, text: &str, reply_to: Option<i64>) -> i64 {

@@ -1,13 +1,15 @@
 //! Telegram's bad day. What the bot was handed is what its calls for updates were answered with; an offset confirms what is
 //! below it.
 
+use std::time::Duration;
+
 use countersign_telegram_fake::{Call, ChatId, Fake, Fault, Outcome, Say};
 use serde_json::Value;
 
 use super::cast::{FORUMS, GROUPS, Kind, PRIVATE_ROOMS, Place, TOPICS};
 use super::facts::{Life, Sent, Told, letters};
 use super::seen::{Seen, life_of};
-use super::unruly::{Pressed, Rates, Unruly};
+use super::unruly::{Pressed, Rates, Spell, Unruly};
 
 /// How a message begins that may be a repeat.
 const REPEAT: &str = "(may be a repeat)";
@@ -50,6 +52,24 @@ impl Unruly for Fake {
             self.fault(Fault::too_many(seconds).on("sendMessage").chance(rates.too_many / 2, seed + 1 + seconds));
         }
         self.fault(Fault::drop_after().on("sendMessage").chance(rates.lost, seed + 4));
+    }
+
+    async fn spell(&self, spell: Spell, time: Duration) {
+        let fault = match spell {
+            Spell::TooMany => Fault::too_many(1).on("sendMessage"),
+            Spell::Broken => Fault::status(500),
+            Spell::Gateway => Fault::gateway(502),
+            Spell::Cut => Fault::drop_before(),
+            Spell::Lost => Fault::drop_after().on("sendMessage"),
+            Spell::Slow => Fault::slow(Duration::from_secs(2)),
+            Spell::Silent => Fault::silent().on("sendMessage"),
+            Spell::Gone => {
+                self.stop_listening().await;
+                tokio::time::sleep(time).await;
+                return self.listen_again().await;
+            }
+        };
+        self.fault(fault.lasting(time));
     }
 
     fn say_in(&self, place: &Place<ChatId>, from: i64, text: &str, reply_to: Option<i64>) -> i64 {

@@ -16,7 +16,7 @@ use super::judge::judge;
 use super::script::Script;
 use super::seen::{Seen, Tally};
 use super::stored::{Stored, life, trail};
-use super::unruly::Unruly;
+use super::unruly::{Spell, Unruly};
 use super::{config, desk};
 use crate::kill::{Chance, setting};
 use crate::support::matrix::Team;
@@ -27,6 +27,9 @@ const PERMIT: &str = "permit_seconds = 1\n";
 
 /// A kill comes at most so many calls after its message, so that it falls anywhere between two of them.
 const CALLS_MAX: usize = 40;
+
+/// The longest time of one kind of trouble, in seconds (`FAULTS_SPELL_SECONDS`).
+const SPELL_S: u64 = 3;
 
 /// One kill in so many comes while the bot is still starting.
 const EARLY: u64 = 5;
@@ -64,6 +67,20 @@ async fn kill_often<C: Unruly>(
     lives
 }
 
+/// Has each kind of trouble come once, in any order, spread over all messages, for a random time up to `FAULTS_SPELL_SECONDS`.
+async fn cast_spells<C: Unruly>(fake: C, mut said: watch::Receiver<usize>, messages: usize, mut chance: Chance) {
+    let longest_ms = setting("FAULTS_SPELL_SECONDS", SPELL_S) * 1000;
+    let mut spells = Spell::ALL.to_vec();
+    while !spells.is_empty() {
+        let due = messages * (Spell::ALL.len() - spells.len() + 1) / (Spell::ALL.len() + 1);
+        said.wait_for(|said| *said >= due).await.expect("the script goes on until all is said");
+        let spell = spells.swap_remove(chance.index(spells.len()));
+        let time = Duration::from_millis(chance.below(longest_ms));
+        println!("{spell:?} for {time:?} after {due} messages");
+        fake.spell(spell, time).await;
+    }
+}
+
 /// Kills the bot, and looks what it has left.
 async fn kill<C: Unruly>(stage: &mut Stage<C>, lives: &mut Vec<Life>) {
     stage.kill().await;
@@ -96,7 +113,8 @@ impl Figures {
         let taken: BTreeSet<&str> = facts.signals.iter().map(|signal| signal.event.as_str()).collect();
         let is_taken = |asked: &Asked| taken.contains(asked.event.as_str());
         let marked = facts.sent.iter().filter(|sent| sent.is_marked).count();
-        let out = facts.posts.iter().filter(|post| post.has_parts).count();
+        // A card that may be out and was decided is not sent again.
+        let out = facts.posts.iter().filter(|post| post.has_parts || post.repeat).count();
         let written = |what: &What| if let What::Change { times } = what { *times } else { 0 };
         Self {
             messages: facts.asked.len() - presses,
@@ -185,8 +203,10 @@ async fn a_bad_day<C: Unruly>() {
     stage.fake.make_trouble(C::RATES, seed);
     let begun = Instant::now();
     let (bell, count) = (script.bell(), usize::try_from(messages).expect("it fits"));
+    let fake = stage.fake.clone();
     let killing = kill_often(&mut stage, bell, (count, kills), Chance::new(seed + 5));
-    let ((), mut lives) = tokio::join!(script.play(count), killing);
+    let spells = cast_spells(fake, script.bell(), count, Chance::new(seed + 6));
+    let ((), mut lives, ()) = tokio::join!(script.play(count), killing, spells);
     script.settle().await;
     let seconds = begun.elapsed().as_secs_f32();
     stage.end().await;

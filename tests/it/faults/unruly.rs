@@ -18,6 +18,32 @@ pub(super) struct Rates {
     pub(super) lost: u32,
 }
 
+/// What goes wrong with every call for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spell {
+    /// Refused for now, with a time.
+    TooMany,
+    /// An error of the server's.
+    Broken,
+    /// An error of something that stands before it.
+    Gateway,
+    /// The connection is cut, and nothing was done.
+    Cut,
+    /// What was asked for is done, and no answer comes.
+    Lost,
+    /// The answer comes seconds later.
+    Slow,
+    /// No answer ever comes, and nothing is done.
+    Silent,
+    /// Nobody listens, and every connection is cut.
+    Gone,
+}
+
+impl Spell {
+    pub(super) const ALL: [Self; 8] =
+        [Self::TooMany, Self::Broken, Self::Gateway, Self::Cut, Self::Lost, Self::Slow, Self::Silent, Self::Gone];
+}
+
 /// What comes of a press.
 pub(super) enum Pressed {
     /// It counts. The event, as the adapter names it.
@@ -63,6 +89,8 @@ pub(super) trait Unruly: Chat {
     fn listener(&self) -> Option<String>;
     /// Waits until the bot has called so often.
     async fn called(&self, calls: usize);
+    /// Has every call go wrong in this way for as long as this. Returns when it is over, where nobody listens meanwhile.
+    async fn spell(&self, spell: Spell, time: Duration);
     /// Stops it at once, and starts it again on the same data. Blocks meanwhile.
     fn goes_down_and_up(&self) {}
     /// What the bot was handed and what came out. `kills` has, for each kill, how many calls came before it; `lives` what each

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::channel::ChannelId;
 
 /// One rule: what goes wrong, where, and how often. It holds for the next call or event, unless told otherwise.
@@ -35,6 +37,7 @@ enum Often {
     Always,
     Every { nth: u32, seen: u32 },
     Chance { per_thousand: u64, seed: u64 },
+    Until(Instant),
 }
 
 impl Fault {
@@ -139,6 +142,13 @@ impl Fault {
         self.method.as_ref().is_none_or(|own| *own == method) && self.channel.is_none_or(|own| Some(own) == channel)
     }
 
+    /// For as long as this, from now on.
+    #[must_use]
+    pub fn lasting(mut self, time: Duration) -> Self {
+        self.often = Often::Until(Instant::now() + time);
+        self
+    }
+
     /// Whether it strikes this time, counted down or drawn.
     fn strikes(&mut self) -> bool {
         match &mut self.often {
@@ -153,6 +163,7 @@ impl Fault {
                 true
             }
             Often::Chance { per_thousand, seed } => draw(seed) % 1000 < *per_thousand,
+            Often::Until(end) => Instant::now() < *end,
         }
     }
 }

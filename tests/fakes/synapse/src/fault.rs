@@ -1,6 +1,9 @@
 //! What can go wrong between a bot and the homeserver. Each is what Matrix itself can answer, or what a network does.
 
+use std::time::Duration;
+
 use fastrand::Rng;
+use tokio::time::Instant;
 
 /// Something that goes wrong, from now on until it is used up or cleared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +20,7 @@ enum Often {
     Always,
     Next(u32),
     Chance { per_thousand: u32, drawn_by: Rng },
+    Until(Instant),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +99,12 @@ impl Fault {
         Self { often: Often::Chance { per_thousand, drawn_by: Rng::with_seed(seed) }, ..self }
     }
 
+    /// For as long as this, from now on.
+    #[must_use]
+    pub fn lasting(self, time: Duration) -> Self {
+        Self { often: Often::Until(Instant::now() + time), ..self }
+    }
+
     /// Whether it is meant for a call like this.
     pub fn is_for(&self, call: &crate::Call) -> bool {
         self.is_about(&call.path)
@@ -120,6 +130,7 @@ impl Fault {
                 true
             }
             Often::Chance { per_thousand, drawn_by } => drawn_by.u32(0..1000) < *per_thousand,
+            Often::Until(end) => Instant::now() < *end,
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::chat::ChatId;
 
 /// One rule: what goes wrong, where, and how often. It holds for the next call or update, unless told otherwise.
@@ -33,6 +35,7 @@ enum Often {
     Next(u32),
     Always,
     Chance { per_thousand: u64, seed: u64 },
+    Until(Instant),
 }
 
 impl Fault {
@@ -121,6 +124,13 @@ impl Fault {
         self
     }
 
+    /// For as long as this, from now on.
+    #[must_use]
+    pub fn lasting(mut self, time: Duration) -> Self {
+        self.often = Often::Until(Instant::now() + time);
+        self
+    }
+
     fn concerns_updates(&self) -> bool {
         matches!(self.kind, Kind::Duplicate(_) | Kind::Reorder)
     }
@@ -140,6 +150,7 @@ impl Fault {
                 true
             }
             Often::Chance { per_thousand, seed } => draw(seed) % 1000 < *per_thousand,
+            Often::Until(end) => Instant::now() < *end,
         }
     }
 }

@@ -145,3 +145,26 @@ async fn at_the_default_level_the_log_has_one_line_for_each_end_of_an_outage() {
     assert!(found.contains(" INFO ") && found.contains("a platform is heard again"), "{found}");
     stage.end().await;
 }
+
+/// The card is out, and nobody hears of it: a press counts before it is out once more, though its message is not known by its id.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_card_that_may_be_out_is_decided_before_it_is_sent_again() {
+    let desk = desk();
+    let config = config(desk.path());
+    let mut stage = Stage::with(Script { config: &config, ..Script::default() }).await;
+    let (fake, file) = (stage.fake.clone(), desk.path().join("served.txt"));
+    fake.fault(Fault::drop_after().on("sendMessage"));
+    fake.fault(Fault::too_many(30).on("sendMessage").in_chat(stage.ops).always());
+    let asked = stage.say(ANN, stage.ops, &format!("append to {}: one line", file.display()));
+    let first = stage.card_of(stage.ops, asked).await;
+    let again = |call: &countersign_telegram_fake::Call| matches!(call.outcome, Outcome::Refused { code: 429, .. });
+    fake.wait_for_call(again).await;
+    let pressed = fake.press(BOB, stage.ops, first.message, "Approve");
+    let database = stage.database();
+    let taken = format!("SELECT id FROM inbox WHERE event = 'cb:{pressed}'");
+    let missing = async || stage.logged();
+    until(Duration::from_secs(20), missing, async || (!rows(&database, &taken).await.is_empty()).then_some(())).await;
+    until(BACK, missing, async || file.exists().then_some(())).await;
+    fake.clear_faults();
+    stage.end().await;
+}
