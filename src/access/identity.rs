@@ -22,6 +22,14 @@ const NEAREST_MAX: usize = 3;
 pub(super) type Links = BTreeMap<Account, Link>;
 
 /// The links of a ledger.
+/// The newest ids of rooms that have another one than at first, by platform and first id.
+pub(super) type Moved = BTreeMap<(String, String), String>;
+
+pub(super) fn moved_of(ledger: &Ledger) -> Moved {
+    let moved = ledger.moved_rooms();
+    moved.map(|(room, moved)| ((room.platform.to_string(), moved.first.to_string()), room.id.to_string())).collect()
+}
+
 pub(super) fn links_of(ledger: &Ledger) -> Links {
     ledger.links().map(|(account, link)| (account.clone(), link.clone())).collect()
 }

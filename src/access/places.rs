@@ -119,6 +119,11 @@ impl Places {
         self.rooms.iter().map(move |((platform, id), known)| (platform.as_str(), id.as_str(), kind(known)))
     }
 
+    /// Whether the file names this room.
+    pub(super) fn names_room(&self, platform: &str, id: &str) -> bool {
+        self.rooms.contains_key(&(platform.to_owned(), id.to_owned()))
+    }
+
     fn check_environments<'w>(
         &self,
         written: &Written<'_>,

@@ -17,7 +17,7 @@ use countersign_core::signal::{Actor, Platform};
 
 use super::autonomous::Declared;
 use super::error::AccessError;
-use super::identity::{Links, links_of};
+use super::identity::{Links, Moved, links_of, moved_of};
 use super::rights::{Access, Owner};
 
 /// How often the files are looked at while nobody asks.
@@ -136,7 +136,7 @@ struct Live {
     owner: Option<Owner>,
     now: RwLock<Arc<Access>>,
     /// What was linked in chat. Held while a set is made of it, so that of two new sets the later one has both news.
-    links: Mutex<Links>,
+    followed: Mutex<(Links, Moved)>,
     /// What was read last, taken into use or refused, so that each change is told once.
     seen: RwLock<Result<Texts, AccessError>>,
     looked: Mutex<Looked>,
@@ -158,8 +158,8 @@ impl LiveAccess {
         let looked = Looked { read: sources.stamps(), is_sound: true, changed: None };
         let texts = sources.read()?;
         let access = sources.access_of(&texts, owner.clone())?;
-        let (now, links, seen) = (RwLock::new(Arc::new(access)), Mutex::default(), RwLock::new(Ok(texts)));
-        let live = Live { sources, owner, now, links, seen, looked: Mutex::new(looked) };
+        let (now, followed, seen) = (RwLock::new(Arc::new(access)), Mutex::default(), RwLock::new(Ok(texts)));
+        let live = Live { sources, owner, now, followed, seen, looked: Mutex::new(looked) };
         Ok(Self { live: Arc::new(live) })
     }
 
@@ -182,8 +182,8 @@ impl LiveAccess {
         }
         self.live.seen.write().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
         let access = self.live.sources.access_of(&read?, self.live.owner.clone())?;
-        let links = self.live.links.lock().unwrap_or_else(PoisonError::into_inner);
-        self.take_up(access.with_links(&links));
+        let followed = self.live.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.take_up(access.with(&followed.0, &followed.1));
         Ok(true)
     }
 
@@ -285,11 +285,11 @@ impl Rights for LiveAccess {
     }
 
     fn follow(&self, ledger: &Ledger) {
-        let new = links_of(ledger);
-        let mut links = self.live.links.lock().unwrap_or_else(PoisonError::into_inner);
-        if *links != new {
-            self.take_up(self.snapshot().with_links(&new));
-            *links = new;
+        let new = (links_of(ledger), moved_of(ledger));
+        let mut followed = self.live.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *followed != new {
+            self.take_up(self.snapshot().with(&new.0, &new.1));
+            *followed = new;
         }
     }
 

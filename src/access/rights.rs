@@ -16,7 +16,7 @@ use super::account::PLATFORMS;
 use super::answers::{Answers, Question};
 use super::entities::{Act, GUEST, OWNER, Place, Thing, context, principal, resource, uid};
 use super::error::AccessError;
-use super::identity::{Links, linked};
+use super::identity::{Links, Moved, linked};
 use super::people::{Accounts, Directory, Principal};
 use super::places::Room;
 use super::policies::Policies;
@@ -70,6 +70,8 @@ pub struct Access {
     linked: Accounts,
     /// The same as the ledger has it, with who linked each.
     links: Arc<Links>,
+    /// Rooms that have another id than at first.
+    moved: Arc<Moved>,
     authorizer: Authorizer,
     /// What this snapshot has answered.
     answers: Arc<Answers>,
@@ -142,15 +144,22 @@ impl Access {
             subjects,
             linked: Accounts::new(),
             links: Arc::default(),
+            moved: Arc::default(),
             authorizer: Authorizer::new(),
             answers: Arc::default(),
         })
     }
 
     /// The same snapshot with these accounts linked instead of the ones before. Cheap: reads no policy and no file.
-    pub(super) fn with_links(&self, links: &Links) -> Self {
+    pub(super) fn with(&self, links: &Links, moved: &Moved) -> Self {
         let (linked, links) = (linked(&self.directory, links), Arc::new(links.clone()));
-        Self { linked, links, answers: Arc::default(), ..self.clone() }
+        Self { linked, links, moved: Arc::new(moved.clone()), answers: Arc::default(), ..self.clone() }
+    }
+
+    /// The id by which the access file names a room: the newest one, if that stands there, else the first one.
+    fn room_id<'a>(&'a self, platform: &str, first: &'a str) -> &'a str {
+        let newest = self.moved.get(&(platform.to_owned(), first.to_owned()));
+        newest.filter(|newest| self.directory.places.names_room(platform, newest)).map_or(first, String::as_str)
     }
 
     /// Whose this account is: by the file, else by what was linked.
@@ -268,7 +277,7 @@ impl Access {
 
     /// A place in a room; nothing more than the platform where no room is named.
     pub(super) fn place(&self, platform: &str, id: &str, kind: ConversationKind) -> Place {
-        let room = self.directory.places.room(platform, id, kind);
+        let room = self.directory.places.room(platform, self.room_id(platform, id), kind);
         Place { platform: platform.to_owned(), id: id.to_owned(), room }
     }
 
@@ -376,7 +385,8 @@ impl Rights for Access {
     /// The room's entry must list it, the environment must be one for that whichever way it is looked at, and the policies
     /// must permit it to who asks.
     fn acts_alone(&self, asker: &Asker<'_>, call: &str, (id, found): (&ResourceId, &[String]), risk: Risk) -> bool {
-        let (platform, room) = (asker.thread.platform.as_str(), asker.thread.conversation.as_str());
+        let platform = asker.thread.platform.as_str();
+        let room = self.room_id(platform, asker.thread.conversation.as_str());
         let places = &self.directory.places;
         let listed = |found: &[String]| places.is_alone(platform, room, call, places.environment(id, found));
         listed(&[])

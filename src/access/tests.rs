@@ -25,6 +25,7 @@ use proptest::prelude::*;
 
 use super::check::hold;
 use super::entities::{Act, context, principal, resource};
+use super::identity::{Links, Moved};
 use super::policies::Policies;
 use super::{Access, LiveAccess, Owner, Sources};
 
@@ -294,6 +295,23 @@ fn rooms_hold_back_and_services_decide_nothing() {
     for kind in BOTS {
         assert!(!access.may(&Asker::at(&actor(OTTO, kind), &here), &Right::Talk), "no policy lets a {kind:?} in");
     }
+}
+
+/// A thread keeps the first id of its room, whatever the platform calls the room by now.
+#[test]
+fn what_the_file_says_of_either_id_of_a_room_counts() {
+    let write = request(ToolKind::Write, "host:web-1", &[]);
+    let may = |access: &Access, id: &str| access.may(&Asker::at(&human(OTTO), &room("discord", id)), &write);
+    let moved = |first: &str, newest: &str| {
+        [(("discord".to_owned(), first.to_owned()), newest.to_owned())].into_iter().collect::<Moved>()
+    };
+    let access = access();
+    let now = access.with(&Links::default(), &moved("before", "lobby"));
+    assert!(may(&access, "before") && !may(&now, "before"), "the file names the newest id");
+    let now = access.with(&Links::default(), &moved("lobby", "after"));
+    assert!(!may(&now, "lobby"), "the file names the first id");
+    let elsewhere = [(("telegram".to_owned(), "main".to_owned()), "lobby".to_owned())].into_iter().collect();
+    assert!(may(&access.with(&Links::default(), &elsewhere), "main"), "an id is one of its platform's");
 }
 
 #[test]

@@ -156,7 +156,8 @@ pub fn is_decision(payload: &Payload) -> bool {
         | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
-        | Payload::Deleted { .. } => false,
+        | Payload::Deleted { .. }
+        | Payload::RoomMoved { .. } => false,
     }
 }
 

@@ -267,6 +267,14 @@ pub enum Payload {
         /// The message, by the platform's id of the event that it came with.
         event: EventId,
     },
+    /// The platform gave the room another id. The thread has the first id that the room was known by, and keeps it.
+    RoomMoved {
+        /// The id that the platform uses from now on.
+        to: ConversationId,
+        /// True for every thread of the room but the first one that is told: only the cards that wait there are shown again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_known: bool,
+    },
     /// The engine's own, in the place of a press: no message of ours has such a button. No adapter makes one.
     Stray,
     /// The engine's own, in the place of what was said: that came over a limit. What was said is not kept, so that nothing
@@ -288,9 +296,12 @@ impl Payload {
                 text.split_whitespace().map(|word| word.trim_end_matches([':', ',', '.'])).find_map(PlanId::parse)
             }
             Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } => Some(plan.clone()),
-            Self::Choice { .. } | Self::Limited { .. } | Self::Stray | Self::Edited { .. } | Self::Deleted { .. } => {
-                None
-            }
+            Self::Choice { .. }
+            | Self::Limited { .. }
+            | Self::Stray
+            | Self::Edited { .. }
+            | Self::Deleted { .. }
+            | Self::RoomMoved { .. } => None,
         }
     }
 
@@ -304,6 +315,7 @@ impl Payload {
             | Self::Unreachable { .. }
             | Self::Edited { .. }
             | Self::Deleted { .. }
+            | Self::RoomMoved { .. }
             | Self::Limited { .. } => false,
         }
     }
@@ -317,6 +329,7 @@ impl Payload {
             | Self::Decision { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
+            | Self::RoomMoved { .. }
             | Self::Stray
             | Self::Limited { .. } => None,
         }
@@ -331,6 +344,7 @@ impl Payload {
             | Self::Unreachable { .. }
             | Self::Edited { .. }
             | Self::Deleted { .. }
+            | Self::RoomMoved { .. }
             | Self::Stray
             | Self::Limited { .. } => {}
         }
@@ -346,6 +360,7 @@ impl Payload {
             Self::Due { plan } | Self::Unreachable { plan } => format!("look after plan {plan}"),
             Self::Edited { .. } => "a message was edited".to_owned(),
             Self::Deleted { .. } => "a message was deleted".to_owned(),
+            Self::RoomMoved { to, .. } => format!("this room has the id {to} now"),
             Self::Stray => "a button that is nobody's".to_owned(),
             Self::Limited { over } if over.scope == Scope::Message => "a message that was too long".to_owned(),
             Self::Limited { .. } => "a message that came too fast".to_owned(),

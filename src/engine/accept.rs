@@ -8,7 +8,9 @@ use std::sync::atomic::Ordering;
 use anyhow::Context;
 use countersign_core::port::{Admission, Asked, Asker, BoxFuture, Condition, Ingress, Right, Suggestion, Touch};
 use countersign_core::rate::{Allowance, too_long};
-use countersign_core::signal::{Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey, Wall};
+use countersign_core::signal::{
+    Addressed, ConversationId, EventId, Payload, Platform, Signal, SignalId, ThreadKey, Wall,
+};
 use countersign_core::text;
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument;
@@ -65,6 +67,12 @@ impl Ingress for Entrance {
         Box::pin(async move { events.await.map_err(|error| format!("{error:#}", error = anyhow::Error::from(error))) })
     }
 
+    fn moved_rooms(&self) -> Vec<(ConversationId, ConversationId)> {
+        let ledger = self.engine.world.ledger();
+        let here = ledger.moved_rooms().filter(|(room, _)| room.platform == self.platform);
+        here.map(|(room, moved)| (room.id.clone(), moved.first.clone())).collect()
+    }
+
     fn may(&self, asker: &Asker<'_>, right: &Right) -> bool {
         self.engine.may(asker, right)
     }
@@ -103,6 +111,10 @@ impl Engine {
         ) {
             anyhow::bail!("only the engine itself looks after plans and limits");
         }
+        if let Payload::RoomMoved { to, .. } = &signal.payload {
+            let payload = Payload::RoomMoved { to: to.clone(), is_known: true };
+            return self.take_move(signal, payload).await;
+        }
         match signal.payload.taken_back() {
             // What was never heard cannot be taken back; and what was is taken back in its own thread, wherever the platform
             // puts the change.
@@ -113,6 +125,22 @@ impl Engine {
             // Neither stored nor answered (DESIGN.md section 7); the cursor may move on.
             None if signal.addressed == Addressed::No => return Ok(Admission::Duplicate),
             None => self.follow_thread(&mut signal).await?,
+        }
+        self.take(signal).await
+    }
+
+    /// A room has another id: each of its threads in which something waits is told as well.
+    async fn take_move(self: &Arc<Self>, signal: Signal, known: Payload) -> anyhow::Result<Admission> {
+        let of =
+            |key: &ThreadKey| (key.platform.clone(), key.account.clone(), key.space.clone(), key.conversation.clone());
+        for thread in self.store.threads_with_open_plans().await? {
+            if of(&thread) == of(&signal.thread) && thread.root != signal.thread.root {
+                let event = EventId::new(format!("{} {}", signal.event, thread.root));
+                let told = self.take(Signal { thread, event, payload: known.clone(), ..signal.clone() }).await?;
+                if matches!(told, Admission::Busy | Admission::Stopping) {
+                    return Ok(told);
+                }
+            }
         }
         self.take(signal).await
     }

@@ -10,7 +10,7 @@ use countersign_core::effect::{Audit, Effect, Ending as Ended, Input};
 use countersign_core::envelope::{Code, Details, Envelope};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::mind::{Ask, Unheard};
-use countersign_core::port::{Block, Outgoing};
+use countersign_core::port::{Block, Claim, Lane, Mark, Outgoing, Visibility};
 use countersign_core::secrets::Mask;
 use countersign_core::signal::{CallId, Now, Payload, Signal, SignalId};
 use countersign_core::tool::ToolKind;
@@ -219,6 +219,7 @@ impl Worker {
                     break;
                 }
                 self.engine.on_store_trouble(&error);
+                self.show_that_it_waits();
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => pause = (pause * 2).min(COMMIT_PAUSE_MAX),
@@ -226,6 +227,26 @@ impl Worker {
             }
         }
         None
+    }
+
+    /// Shows whoever asked that nothing can be stored at the moment, where their platform can take that back later. Nothing of it
+    /// is stored itself.
+    fn show_that_it_waits(&self) {
+        let Some(signal) = &self.current else { return };
+        let text = "I can't write to my database at the moment. Your request waits, and goes on by itself.".to_owned();
+        let message = Outgoing {
+            to: signal.thread.clone(),
+            answers: signal.id.clone(),
+            mark: Mark::Plain,
+            lane: Lane::Progress,
+            visibility: Visibility::Everybody,
+            claim: Claim::Nothing,
+            blocks: vec![Block::Text { text }],
+        };
+        match self.engine.world.reissue(message) {
+            Ok(message) => self.engine.show_progress(signal, &message),
+            Err(refusal) => tracing::error!(%refusal.message, "nobody can be shown that a request waits"),
+        }
     }
 
     /// What is only seen while the work goes on. Of a request that ends with this step nothing is shown any more.
@@ -325,7 +346,8 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
         | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
-        | Payload::Deleted { .. } => {}
+        | Payload::Deleted { .. }
+        | Payload::RoomMoved { .. } => {}
     }
     serde_json::to_string(&signal).expect("invariant: a signal is plain data")
 }

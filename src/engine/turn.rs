@@ -64,6 +64,7 @@ pub(super) fn takes_turns(payload: &Payload) -> bool {
         | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
-        | Payload::Deleted { .. } => false,
+        | Payload::Deleted { .. }
+        | Payload::RoomMoved { .. } => false,
     }
 }

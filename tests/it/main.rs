@@ -37,6 +37,7 @@ mod set_aside;
 mod simulate;
 mod spoke_trouble;
 mod startup;
+mod supergroup;
 mod store;
 mod store_trouble;
 mod support;

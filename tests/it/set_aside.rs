@@ -63,7 +63,7 @@ async fn a_message_that_ended_the_process_twice_is_told_and_not_begun_again() {
     assert!(!notice.text.contains("process"), "what may have done it is not said again: {}", notice.text);
     let (ends, stays) = if is_anns { (second, first) } else { (first, second) };
     drop(ends);
-    stage.said(other, "Done and verified").await;
+    stage.said(other, "is gone").await;
     stage.answer(ann, queued, "of its CPU").await;
     let status = stage.ask(ANN, ann, "status", "messages set aside").await;
     assert!(status.text.contains("1 in the last 7 days"), "{}", status.text);

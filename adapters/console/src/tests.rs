@@ -171,6 +171,7 @@ fn reply(signal: &Signal) -> Outgoing {
             panic!("only the engine makes these")
         }
         Payload::Edited { .. } | Payload::Deleted { .. } => panic!("nothing is taken back at a console"),
+        Payload::RoomMoved { .. } => panic!("a console stays where it is"),
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Refusal {
     pub(crate) description: String,
     /// Seconds to wait, where it says so.
     pub(crate) retry_after: Option<u64>,
+    /// The id of the supergroup that the group is by now, where it says so.
+    pub(crate) moved_to: Option<i64>,
     /// Whether Telegram said it, in its own form. Something that stands before it knows neither the token nor the effect.
     pub(crate) from_telegram: bool,
 }
@@ -71,6 +73,7 @@ struct Answer {
 #[derive(Deserialize)]
 struct Parameters {
     retry_after: Option<u64>,
+    migrate_to_chat_id: Option<i64>,
 }
 
 /// One bot at one server of the Bot API.
@@ -162,12 +165,14 @@ fn judge(status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, Trouble> {
             from_telegram: answer.error_code.is_some(),
             code: answer.error_code.unwrap_or(status.as_u16()),
             description: answer.description.unwrap_or_default(),
-            retry_after: answer.parameters.and_then(|parameters| parameters.retry_after),
+            retry_after: answer.parameters.as_ref().and_then(|parameters| parameters.retry_after),
+            moved_to: answer.parameters.and_then(|parameters| parameters.migrate_to_chat_id),
         })),
         Ok(_) | Err(_) if !status.is_success() => Err(Trouble::Refused(Refusal {
             code: status.as_u16(),
             description: status.canonical_reason().unwrap_or("no reason given").to_owned(),
             retry_after: None,
+            moved_to: None,
             from_telegram: false,
         })),
         Ok(_) | Err(_) => Err(Trouble::Lost("its answer could not be read".to_owned())),
@@ -202,12 +207,12 @@ mod tests {
 
     fn refused(code: u16, description: &str, retry_after: Option<u64>) -> Result<String, Trouble> {
         let description = description.to_owned();
-        Err(Trouble::Refused(Refusal { code, description, retry_after, from_telegram: true }))
+        Err(Trouble::Refused(Refusal { code, description, retry_after, moved_to: None, from_telegram: true }))
     }
 
     fn refused_before(code: u16, description: &str) -> Result<String, Trouble> {
         let description = description.to_owned();
-        Err(Trouble::Refused(Refusal { code, description, retry_after: None, from_telegram: false }))
+        Err(Trouble::Refused(Refusal { code, description, retry_after: None, moved_to: None, from_telegram: false }))
     }
 
     #[test]

@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use countersign_core::signal::ThreadKey;
 
-use crate::Telegram;
 use crate::callbacks::answer_soon;
 use crate::ids::Root;
 use crate::translate::Heard;
+use crate::{Telegram, chat_of};
 
 /// How long a chat is not told again.
 const QUIET: Duration = Duration::from_mins(1);
@@ -53,9 +53,8 @@ pub(crate) fn tell(telegram: &Telegram, heard: &Heard) {
 }
 
 fn tell_chat(telegram: &Telegram, thread: &ThreadKey) {
-    let Some(chat) = thread.conversation.as_str().parse().ok().filter(|chat| telegram.told.may_tell(*chat)) else {
-        return;
-    };
+    let chat = chat_of(thread).map(|first| telegram.moved.newest(first));
+    let Some(chat) = chat.filter(|chat| telegram.told.may_tell(*chat)) else { return };
     let mut payload = SendMessage::new(ChatId(chat), TEXT);
     if let Some(Root::Topic(topic)) = Root::of(&thread.root) {
         payload.message_thread_id = Some(ThreadId(MessageId(topic)));

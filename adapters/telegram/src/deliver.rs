@@ -15,12 +15,13 @@ use teloxide::types::{
 use countersign_core::port::{Delivery, DeliveryNotes, Lane, Outgoing, Visibility};
 use countersign_core::signal::{EventId, ThreadKey};
 
-use crate::Telegram;
 use crate::api::{Refusal, Trouble};
 use crate::callbacks::{TEXT_UNITS_MAX, answer};
 use crate::ids::{self, MessageRef, Root};
+use crate::moved::MovedChats;
 use crate::outcome;
 use crate::render::{self, Keyboard, Part, Text};
+use crate::{Telegram, chat_of};
 
 /// The most deliveries that broke off and are remembered.
 const UNFINISHED_MAX: usize = 256;
@@ -49,18 +50,25 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// None where the thread is none of Telegram's.
-    pub(crate) fn of(to: &ThreadKey, anchor: Option<&EventId>) -> Option<Self> {
-        let chat: i64 = to.conversation.as_str().parse().ok()?;
+    /// None where the thread is none of Telegram's. What was said before a group became a supergroup cannot be answered there.
+    pub(crate) fn of(to: &ThreadKey, anchor: Option<&EventId>, moved: &MovedChats) -> Option<Self> {
+        let first = chat_of(to)?;
+        let chat = moved.newest(first);
         let target = Self { chat, topic: None, reply_to: None, silent: false };
         Some(match Root::of(&to.root)? {
             Root::Private | Root::General => target,
             Root::Topic(topic) => Self { topic: Some(topic), ..target },
-            Root::Chain(first) => {
-                let anchor = anchor.and_then(MessageRef::of).filter(|anchor| anchor.chat == chat);
-                Self { reply_to: Some(anchor.map_or(first, |anchor| anchor.message)), ..target }
-            }
+            Root::Chain(message) => target.answering(anchor, MessageRef { chat: first, message }),
+            Root::MovedChain { chat, message } => target.answering(anchor, MessageRef { chat, message }),
         })
+    }
+}
+
+impl Target {
+    /// Answers the anchor or the message that began the thread, whichever is first in this chat.
+    fn answering(self, anchor: Option<&EventId>, root: MessageRef) -> Self {
+        let answered = anchor.and_then(MessageRef::of).into_iter().chain([root]).find(|one| one.chat == self.chat);
+        Self { reply_to: answered.map(|answered| answered.message), ..self }
     }
 }
 
@@ -99,7 +107,7 @@ pub(crate) async fn deliver(telegram: &Telegram, letter: Letter<'_>) -> Delivery
     if let Some(done) = privately(telegram, letter, &parts).await {
         return done;
     }
-    let Some(target) = Target::of(&letter.message.to, letter.anchor) else {
+    let Some(target) = Target::of(&letter.message.to, letter.anchor, &telegram.moved) else {
         return Delivery::Permanent("it goes to a thread that is none of Telegram's".to_owned());
     };
     let target = Target { silent: letter.message.lane == Lane::Progress, ..target };
@@ -113,12 +121,23 @@ pub(crate) async fn deliver(telegram: &Telegram, letter: Letter<'_>) -> Delivery
                 if !sent.is_empty() {
                     telegram.unfinished.keep(letter.id, sent);
                 }
-                return outcome::delivery(&trouble);
+                return not_sent(telegram, target.chat, &trouble);
             }
         }
         notes = DeliveryNotes::default();
     }
     Delivery::Sent(sent)
+}
+
+/// What becomes of a message that was not sent. To a group that is a supergroup by now, it is sent again at once.
+fn not_sent(telegram: &Telegram, chat: i64, trouble: &Trouble) -> Delivery {
+    match trouble {
+        Trouble::Refused(Refusal { moved_to: Some(newest), from_telegram: true, .. }) => {
+            telegram.moved.learn(*newest, chat);
+            Delivery::RetryAfter(1)
+        }
+        other => outcome::delivery(other),
+    }
 }
 
 /// Shows a message to nobody but whoever pressed the button that it answers, where that is still possible. None where it has

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -86,7 +86,7 @@ impl Hearing<'_> {
                             "names are not offered: inline mode is off, and `/setinline` at @BotFather turns it on"
                         );
                     }
-                    return Ok(Me { id, username });
+                    return Ok(Me { id, username, first_ids: Arc::default() });
                 }
                 Err(trouble) => self.recover(trouble).await?,
             }
@@ -109,6 +109,12 @@ impl Hearing<'_> {
     async fn taken(&mut self, me: &Me, polled: Vec<Polled>) -> Result<Option<u32>, Ended> {
         let next = polled.iter().map(|polled| polled.id.saturating_add(1)).max();
         let commands = &self.telegram.command_names;
+        self.telegram.moved.follow(self.ingress);
+        polled
+            .iter()
+            .filter_map(|polled| polled.update.as_ref())
+            .for_each(|update| self.telegram.moved.note(&update.kind));
+        let me = &Me { first_ids: self.telegram.moved.known(), ..me.clone() };
         let heard = |polled: &Polled| {
             let Some(update) = &polled.update else { return Heard::Nothing };
             let heard = catch_unwind(AssertUnwindSafe(|| {

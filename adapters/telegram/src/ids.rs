@@ -34,6 +34,11 @@ impl MessageRef {
     }
 }
 
+/// A group that became a supergroup. Both chats tell of it, and it is one event.
+pub(crate) fn moved(first: i64, newest: i64) -> EventId {
+    EventId::new(format!("moved:{first}:{newest}"))
+}
+
 /// A press of a button.
 pub(crate) fn callback(id: &str) -> EventId {
     EventId::new(format!("cb:{id}"))
@@ -60,6 +65,13 @@ pub(crate) enum Root {
     General,
     /// A chain of replies, by the message that began it.
     Chain(i32),
+    /// The same in a supergroup that was a group at first: its messages are numbered anew, and its threads keep the group's id.
+    MovedChain {
+        /// The supergroup.
+        chat: i64,
+        /// The message there.
+        message: i32,
+    },
 }
 
 impl Root {
@@ -70,6 +82,7 @@ impl Root {
             Self::General => ThreadRoot::new(GENERAL),
             Self::Topic(id) => ThreadRoot::new(format!("topic:{id}")),
             Self::Chain(message) => ThreadRoot::new(format!("m:{message}")),
+            Self::MovedChain { chat, message } => ThreadRoot::new(format!("m:{message}:{chat}")),
         }
     }
 
@@ -80,7 +93,12 @@ impl Root {
             GENERAL => Some(Self::General),
             root => match root.split_once(':')? {
                 ("topic", id) => id.parse().ok().map(Self::Topic),
-                ("m", message) => message.parse().ok().map(Self::Chain),
+                ("m", message) => match message.split_once(':') {
+                    Some((message, chat)) => {
+                        Some(Self::MovedChain { chat: chat.parse().ok()?, message: message.parse().ok()? })
+                    }
+                    None => message.parse().ok().map(Self::Chain),
+                },
                 _ => None,
             },
         }
@@ -106,10 +124,11 @@ mod tests {
 
     #[test]
     fn each_root_is_read_as_it_was_stored() {
-        for root in [Root::Private, Root::General, Root::Topic(1), Root::Topic(77), Root::Chain(4)] {
+        let moved = Root::MovedChain { chat: -1_001_234, message: 4 };
+        for root in [Root::Private, Root::General, Root::Topic(1), Root::Topic(77), Root::Chain(4), moved] {
             assert_eq!(Root::of(&root.stored()), Some(root));
         }
-        for foreign in ["x", "topic:", "m:x", "main"] {
+        for foreign in ["x", "topic:", "m:x", "m:1:", "m::1", "main"] {
             assert_eq!(Root::of(&ThreadRoot::new(foreign)), None, "{foreign}");
         }
     }

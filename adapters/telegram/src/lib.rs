@@ -9,6 +9,7 @@ mod edit;
 mod examine;
 mod hear;
 mod ids;
+mod moved;
 mod offer;
 mod outcome;
 mod poll;
@@ -125,6 +126,7 @@ pub struct Telegram {
     unfinished: Unfinished,
     told: busy::Told,
     rooms: rooms::Rooms,
+    moved: moved::MovedChats,
     /// Whether Telegram tells the bot what is typed after its name, as it said when it was asked last.
     is_inline: AtomicBool,
 }
@@ -146,6 +148,7 @@ impl Telegram {
             unfinished: Unfinished::default(),
             told: busy::Told::default(),
             rooms: rooms::Rooms::default(),
+            moved: moved::MovedChats::default(),
             is_inline: AtomicBool::default(),
         })
     }
@@ -159,7 +162,7 @@ impl Adapter for Telegram {
     fn capabilities(&self, room: &ThreadKey) -> Capabilities {
         Capabilities {
             buttons: true,
-            reactions: self.rooms.tells_reactions(room),
+            reactions: chat_of(room).is_some_and(|chat| self.rooms.tells_reactions(self.moved.newest(chat))),
             edits: true,
             private: true,
             suggestions: self.is_inline.load(Ordering::Relaxed),
@@ -214,6 +217,11 @@ impl Editor for Telegram {
 
 fn letter(parcel: Parcel<'_>) -> Letter<'_> {
     Letter { id: parcel.id, message: parcel.message.get(), notes: parcel.notes, anchor: parcel.anchor }
+}
+
+/// A room's first id; none where it is none of Telegram's.
+fn chat_of(room: &ThreadKey) -> Option<i64> {
+    room.conversation.as_str().parse().ok()
 }
 
 /// Whether a room is no private chat: Telegram's groups and channels have negative numbers.

@@ -67,12 +67,18 @@ mod tests {
 
     fn refused(code: u16, description: &str) -> Trouble {
         let description = description.to_owned();
-        Trouble::Refused(Refusal { code, description, retry_after: None, from_telegram: true })
+        Trouble::Refused(Refusal { code, description, retry_after: None, moved_to: None, from_telegram: true })
     }
 
     /// By something that stands before Telegram.
     fn refused_before(code: u16) -> Trouble {
-        Trouble::Refused(Refusal { code, description: String::new(), retry_after: None, from_telegram: false })
+        Trouble::Refused(Refusal {
+            code,
+            description: String::new(),
+            retry_after: None,
+            moved_to: None,
+            from_telegram: false,
+        })
     }
 
     #[test]
@@ -93,7 +99,13 @@ mod tests {
             let outcome = format!("{:?}", delivery(&trouble));
             assert!(outcome.starts_with(expected), "{trouble}: {outcome}");
         }
-        let long = Refusal { code: 429, description: String::new(), retry_after: Some(238), from_telegram: true };
+        let long = Refusal {
+            code: 429,
+            description: String::new(),
+            retry_after: Some(238),
+            moved_to: None,
+            from_telegram: true,
+        };
         assert_eq!(delivery(&Trouble::Refused(long)), Delivery::RetryAfter(238_000));
     }
 

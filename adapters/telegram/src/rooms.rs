@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_core::signal::ThreadKey;
 use teloxide::types::{ChatMemberUpdated, Update, UpdateKind};
 
 use crate::Telegram;
@@ -20,8 +19,7 @@ pub(crate) struct Rooms(Arc<Mutex<BTreeMap<i64, bool>>>);
 
 impl Rooms {
     /// Whether Telegram tells the bot of reactions in this room.
-    pub(crate) fn tells_reactions(&self, room: &ThreadKey) -> bool {
-        let Ok(chat) = room.conversation.as_str().parse::<i64>() else { return false };
+    pub(crate) fn tells_reactions(&self, chat: i64) -> bool {
         chat > 0 || self.with(|known| known.get(&chat).copied().unwrap_or(false))
     }
 

@@ -9,12 +9,12 @@ use futures::future::join_all;
 use countersign_core::port::{Admission, Ingress};
 use countersign_core::signal::{ActorKind, Addressed, ConversationId, ConversationKind};
 
-use crate::Telegram;
 use crate::busy;
 use crate::callbacks::answer_soon;
 use crate::offer::offer;
 use crate::roles;
 use crate::translate::Heard;
+use crate::{Telegram, chat_of};
 
 /// What became of a batch.
 #[derive(Debug, PartialEq, Eq)]
@@ -155,9 +155,9 @@ async fn add_roles(telegram: &Telegram, heard: &mut Heard) {
         Heard::Touched { touch, .. } => (&touch.actor, &touch.thread, touch.room, &mut touch.platform_roles),
         Heard::Said(_) | Heard::Asked { .. } | Heard::Stray(_) | Heard::Nothing => return,
     };
-    let ids = (thread.conversation.as_str().parse(), actor.id.as_str().parse());
+    let ids = (chat_of(thread).map(|first| telegram.moved.newest(first)), actor.id.as_str().parse());
     let counts = telegram.options.platform_roles && room != ConversationKind::Direct && actor.kind == ActorKind::Human;
-    if let ((Ok(chat), Ok(user)), true) = (ids, counts) {
+    if let ((Some(chat), Ok(user)), true) = (ids, counts) {
         *into = roles::of(&telegram.api, chat, user).await;
     }
 }

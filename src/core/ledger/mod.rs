@@ -1,9 +1,10 @@
 //! The ledger: what people wrote down in chat about who may what - accounts that were linked, codes that are open, and
-//! permissions that were given. A snapshot with versions, and the changes to it, each a compare-and-set on one row. Who
+//! permissions that were given - and the rooms that have another id than at first. A snapshot with versions, and the changes to it, each a compare-and-set on one row. Who
 //! may write what into it is decided elsewhere; nothing in the access file ever comes here.
 
 mod grant;
 mod link;
+mod room;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use crate::signal::{ActorId, Mono, Now, Platform};
 
 pub use grant::{Grant, GrantId, Somebody};
 pub use link::{CodeHash, Link, LinkCode};
+pub use room::{MovedRoom, RoomKey};
 
 /// An account: an immutable id on its platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,6 +37,8 @@ pub enum Key {
     Code(CodeHash),
     /// Of a standing permission.
     Grant(GrantId),
+    /// Of a room, by the id that its platform uses now.
+    Room(RoomKey),
 }
 
 /// What a row says.
@@ -49,6 +53,8 @@ pub enum Record {
     Code(LinkCode),
     /// A standing permission.
     Grant(Box<Grant>),
+    /// A room that had another id at first.
+    Room(MovedRoom),
 }
 
 /// One compare-and-set on one row.
@@ -113,7 +119,7 @@ impl Ledger {
     pub fn link(&self, account: &Account) -> Option<&Link> {
         match self.rows.get(&Key::Link(account.clone())) {
             Some((_, Record::Link(link))) => Some(link),
-            Some((_, Record::Offer(_) | Record::Code(_) | Record::Grant(_))) | None => None,
+            Some((_, Record::Offer(_) | Record::Code(_) | Record::Grant(_) | Record::Room(_))) | None => None,
         }
     }
 
@@ -121,7 +127,7 @@ impl Ledger {
     pub fn offer(&self, account: &Account) -> Option<&Link> {
         match self.rows.get(&Key::Offer(account.clone())) {
             Some((_, Record::Offer(link))) => Some(link),
-            Some((_, Record::Link(_) | Record::Code(_) | Record::Grant(_))) | None => None,
+            Some((_, Record::Link(_) | Record::Code(_) | Record::Grant(_) | Record::Room(_))) | None => None,
         }
     }
 
@@ -137,7 +143,7 @@ impl Ledger {
     pub fn code(&self, hash: &CodeHash) -> Option<&LinkCode> {
         match self.rows.get(&Key::Code(hash.clone())) {
             Some((_, Record::Code(code))) => Some(code),
-            Some((_, Record::Link(_) | Record::Offer(_) | Record::Grant(_))) | None => None,
+            Some((_, Record::Link(_) | Record::Offer(_) | Record::Grant(_) | Record::Room(_))) | None => None,
         }
     }
 
@@ -153,8 +159,16 @@ impl Ledger {
     pub fn grant(&self, id: &GrantId) -> Option<&Grant> {
         match self.rows.get(&Key::Grant(id.clone())) {
             Some((_, Record::Grant(grant))) => Some(grant),
-            Some((_, Record::Link(_) | Record::Offer(_) | Record::Code(_))) | None => None,
+            Some((_, Record::Link(_) | Record::Offer(_) | Record::Code(_) | Record::Room(_))) | None => None,
         }
+    }
+
+    /// Every room that has another id than at first.
+    pub fn moved_rooms(&self) -> impl Iterator<Item = (&RoomKey, &MovedRoom)> {
+        self.rows.iter().filter_map(|row| match row {
+            (Key::Room(room), (_, Record::Room(moved))) => Some((room, moved)),
+            _ => None,
+        })
     }
 
     /// Whether the time of a grant is over, by either clock. One that no stopwatch follows is over.

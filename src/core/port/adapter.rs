@@ -1,7 +1,9 @@
 //! One platform as the shell sees it: what it can, what it hears, how it delivers, and what it tells of itself.
 
 use crate::gate::Cleared;
-use crate::signal::{Actor, Assurance, ConversationKind, EventId, Platform, Signal, SignalId, ThreadKey};
+use crate::signal::{
+    Actor, Assurance, ConversationId, ConversationKind, EventId, Platform, Signal, SignalId, ThreadKey,
+};
 
 use super::{Asked, Asker, BoxFuture, Outgoing, Right, Suggestion};
 
@@ -161,6 +163,12 @@ pub trait Ingress: Send + Sync {
     /// I/O; an error is a sentence for the log.
     fn open_work(&self) -> BoxFuture<'_, Result<Vec<EventId>, String>> {
         Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// The rooms of this platform that have another id than at first: the newest id, and the first one, which their threads
+    /// keep. What an adapter hears as [`Payload::RoomMoved`](crate::signal::Payload::RoomMoved) is here soon after. No I/O.
+    fn moved_rooms(&self) -> Vec<(ConversationId, ConversationId)> {
+        Vec::new()
     }
 
     /// Whether somebody may do this there: for what a platform asks of the bot's account itself, as whose invitation it takes.

@@ -24,6 +24,7 @@ mod procedure;
 mod recall;
 mod request;
 mod resolved;
+mod room;
 mod run;
 mod say;
 mod sight;

@@ -17,7 +17,7 @@ use super::request::Request;
 use super::run::advance;
 use super::sight::Sight;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, agent, carry, decision, draft, grants, limited, link, say, stop, waiting};
+use super::{It, agent, carry, decision, draft, grants, limited, link, room, say, stop, waiting};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -55,7 +55,8 @@ pub(super) fn go_through(turn: &mut Turn<'_>, request: Request) {
         | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
-        | Payload::Deleted { .. } => {
+        | Payload::Deleted { .. }
+        | Payload::RoomMoved { .. } => {
             turn.finish(request, Ending::Answered);
         }
         Payload::Choice { question, pick } => match picked(turn, &request.signal, &question, pick) {
@@ -91,6 +92,7 @@ fn without_words(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
         Payload::Stray => decision::stray(turn, request),
         Payload::Edited { event } => waiting::take_back(turn, request, &event, Withdrawal::Edited),
         Payload::Deleted { event } => waiting::take_back(turn, request, &event, Withdrawal::Deleted),
+        Payload::RoomMoved { to, is_known } => room::moved(turn, request, to, is_known),
         Payload::Text { .. } | Payload::Choice { .. } | Payload::Decision { .. } => return Some(request),
     }
     None

@@ -26,7 +26,8 @@ pub fn is_heard_at_once(signal: &Signal, intents: &Intents) -> bool {
         | Payload::Stray
         | Payload::Limited { .. }
         | Payload::Edited { .. }
-        | Payload::Deleted { .. } => false,
+        | Payload::Deleted { .. }
+        | Payload::RoomMoved { .. } => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use countersign_telegram_fake::{Fault, Say};
 
 use super::*;
+use crate::moved::MovedChats;
 use crate::render::{Part, Text};
 
 /// So many lines, each with its number.
@@ -158,7 +159,7 @@ async fn markup_that_telegram_cannot_read_is_left_out_and_only_then() {
     let (fake, ann) = scene().await;
     let mine = fake.private(ann);
     let telegram = adapter(&fake);
-    let target = deliver::Target::of(&thread(mine, ""), None).expect("it is a thread");
+    let target = deliver::Target::of(&thread(mine, ""), None, &MovedChats::default()).expect("it is a thread");
     let part = |html: &str| Part::Message(Text { html: html.to_owned(), plain: "x".to_owned(), keyboard: None });
     assert!(deliver::send(&telegram, target, part("<b>x"), DeliveryNotes::default()).await.is_ok());
     assert_eq!(fake.messages(mine, None).len(), 1);

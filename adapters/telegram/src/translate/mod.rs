@@ -8,9 +8,13 @@ mod message;
 mod place;
 mod touch;
 
+use std::sync::Arc;
+
 use countersign_core::port::{Asked, Touch};
 use countersign_core::signal::{AccountId, Platform, Signal};
 use teloxide::types::{Update, UpdateKind};
+
+use crate::moved::FirstIds;
 
 /// The platform's name in every key.
 pub(crate) const PLATFORM: &str = "telegram";
@@ -22,6 +26,8 @@ pub(crate) struct Me {
     pub(crate) id: u64,
     /// Without the `@`.
     pub(crate) username: String,
+    /// The first ids of supergroups that were groups at first.
+    pub(crate) first_ids: Arc<FirstIds>,
 }
 
 impl Me {

@@ -6,6 +6,7 @@ use teloxide::types::{Chat, ChatKind, Message, PublicChatKind};
 
 use super::{Me, platform};
 use crate::ids::{MessageRef, Root};
+use crate::moved;
 
 /// What kind of room a chat is. A group that has a public name is read by whomever.
 pub(super) fn kind(chat: &Chat) -> ConversationKind {
@@ -19,13 +20,18 @@ pub(super) fn kind(chat: &Chat) -> ConversationKind {
     }
 }
 
-/// The thread with this root in a chat. Telegram has no spaces.
+/// The thread with this root in a chat, which has its first id. Telegram has no spaces.
 pub(super) fn thread(chat: &Chat, root: Root, me: &Me) -> ThreadKey {
+    let (chat, first) = (chat.id.0, moved::first(&me.first_ids, chat.id.0));
+    let root = match root {
+        Root::Chain(message) if chat != first => Root::MovedChain { chat, message },
+        other => other,
+    };
     ThreadKey {
         platform: platform(),
         account: me.account(),
         space: SpaceId::new(""),
-        conversation: ConversationId::new(chat.id.0.to_string()),
+        conversation: ConversationId::new(first.to_string()),
         root: root.stored(),
     }
 }
@@ -55,7 +61,7 @@ pub(super) fn answered(message: &Message) -> Option<&Message> {
 pub(super) fn follows(message: &Message) -> Option<EventId> {
     match root(message) {
         Root::Chain(_) => answered(message).map(|answered| reference(answered).event()),
-        Root::Private | Root::Topic(_) | Root::General => None,
+        Root::Private | Root::Topic(_) | Root::General | Root::MovedChain { .. } => None,
     }
 }
 

@@ -2,7 +2,7 @@
 //! it is left.
 
 use countersign_core::port::Touched;
-use countersign_core::signal::{Payload, Signal};
+use countersign_core::signal::{EventId, Payload, Signal, ThreadKey, ThreadRoot};
 use serde_json::{Value, json};
 
 use super::*;
@@ -11,7 +11,7 @@ const GROUP: i64 = -1_001_234;
 const ANN: u64 = 11;
 
 fn me() -> Me {
-    Me { id: 99, username: "CountersignBot".to_owned() }
+    Me { id: 99, username: "CountersignBot".to_owned(), first_ids: Arc::default() }
 }
 
 fn group() -> Value {
@@ -280,7 +280,7 @@ fn a_press_carries_what_stood_in_the_button_and_who_pressed_it() {
     for message in [&card, &gone] {
         let Heard::Touched { touch, callback } = press(message, &json!({})) else { panic!("a press is heard") };
         assert_eq!(touch.event.as_str(), "cb:8001");
-        let on = countersign_core::signal::EventId::new("-1001234:30");
+        let on = EventId::new("-1001234:30");
         assert_eq!(touch.on, Touched::Button { data: "POST:0".to_owned(), on });
         assert_eq!((touch.actor.id.as_str(), callback.as_deref()), ("11", Some("8001")));
         assert_eq!(touch.thread.conversation.as_str(), "-1001234");
@@ -330,4 +330,53 @@ fn only_a_new_yes_or_no_decides() {
         panic!("it is heard")
     };
     assert_eq!(touch.actor.kind, countersign_core::signal::ActorKind::AnonymousAdmin);
+}
+
+/// The chat that a group has become, and the threads of both: their messages have the same numbers.
+#[test]
+fn a_supergroup_is_the_group_that_it_was() {
+    const OLD: i64 = -77;
+    let small = json!({"id": OLD, "type": "group", "title": "ops"});
+    let moved = |chat: &Value, notice: &Value| {
+        let mut message = message(chat, "", notice);
+        message.as_object_mut().expect("it is an object").remove("text");
+        let update = json!({"update_id": 500, "message": message}).to_string();
+        let update: Update = serde_json::from_str(&update).expect("it is an update");
+        let chats = crate::moved::MovedChats::default();
+        chats.note(&update.kind);
+        let me = Me { first_ids: chats.known(), ..me() };
+        match super::update(&update, &me, &[]) {
+            Heard::Said(signal) => (signal, me, chats),
+            other => panic!("nothing was said: {other:?}"),
+        }
+    };
+    let (to, ..) = moved(&small, &json!({"migrate_to_chat_id": GROUP}));
+    let (from, me, chats) = moved(&group(), &json!({"migrate_from_chat_id": OLD}));
+    for signal in [&to, &from] {
+        let Payload::RoomMoved { to, is_known: false } = &signal.payload else { panic!("{signal:?}") };
+        assert_eq!((to.as_str(), signal.thread.conversation.as_str()), ("-1001234", "-77"));
+        assert_eq!(signal.event.as_str(), "moved:-77:-1001234", "one event, wherever it is told");
+    }
+    let update = json!({"update_id": 501, "message": message(&group(), "hi", &json!({"message_id": 5}))}).to_string();
+    let update: Update = serde_json::from_str(&update).expect("it is an update");
+    let Heard::Said(said) = super::update(&update, &me, &[]) else { panic!("nothing was said") };
+    assert_eq!(place(&said), "99 -77 \"m:5:-1001234\" follows \"\" (group)");
+    assert_eq!(said.event.as_str(), "-1001234:5");
+    // What is said there goes to the supergroup, and answers no message of the group.
+    let sent = |root: &str, anchor: Option<&str>| {
+        let thread = ThreadKey { root: ThreadRoot::new(root), ..said.thread.clone() };
+        let anchor = anchor.map(EventId::new);
+        format!("{:?}", crate::deliver::Target::of(&thread, anchor.as_ref(), &chats).expect("it is a thread"))
+    };
+    for (root, anchor, reply_to) in [
+        ("m:5", None, "None"),
+        ("m:5", Some("-77:9"), "None"),
+        ("m:5", Some("-1001234:9"), "Some(9)"),
+        ("m:5:-1001234", None, "Some(5)"),
+        ("m:5:-1001234", Some("-1001234:9"), "Some(9)"),
+    ] {
+        let sent = sent(root, anchor);
+        let expected = format!("chat: -1001234, topic: None, reply_to: {reply_to},");
+        assert!(sent.contains(&expected), "{root} {anchor:?}: {sent}");
+    }
 }

@@ -245,6 +245,7 @@ fn words(signal: &Signal) -> Option<&str> {
         | Payload::Unreachable { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. }
+        | Payload::RoomMoved { .. }
         | Payload::Stray
         | Payload::Limited { .. } => None,
     }

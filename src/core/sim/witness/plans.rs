@@ -239,6 +239,7 @@ fn is_cast_for(signal: &Signal, filed: &Filed) -> bool {
         | Payload::Unreachable { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. }
+        | Payload::RoomMoved { .. }
         | Payload::Stray
         | Payload::Limited { .. } => false,
     }

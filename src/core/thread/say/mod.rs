@@ -12,6 +12,7 @@ pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
 pub(in crate::thread) mod plans;
 pub(in crate::thread) mod progress;
+pub(in crate::thread) mod room;
 pub(in crate::thread) mod sources;
 pub(in crate::thread) mod stop;
 pub(in crate::thread) mod trouble;
@@ -183,6 +184,7 @@ pub(in crate::thread) fn set_aside(turn: &Turn<'_>, signal: &Signal) -> Vec<Bloc
     let what = match &signal.payload {
         Payload::Text { .. } | Payload::Limited { .. } => format!("a message{by}"),
         Payload::Choice { .. } | Payload::Decision { .. } | Payload::Stray => format!("a choice{by}"),
+        Payload::RoomMoved { .. } => "the new id of this room".to_owned(),
         Payload::Edited { .. } | Payload::Deleted { .. } => format!("a change of a message{by}"),
         Payload::Due { plan } | Payload::Unreachable { plan } => format!("a look at plan {plan}"),
     };

@@ -73,12 +73,14 @@ pub(crate) struct Chat {
     pub(crate) messages: BTreeMap<i64, Message>,
     /// Topic names by the id of the message that opened each.
     pub(crate) topics: BTreeMap<i64, String>,
+    /// The supergroup that it is by now.
+    pub(crate) moved_to: Option<ChatId>,
 }
 
 impl Chat {
     pub(crate) fn new(id: ChatId, kind: ChatKind, title: &str) -> Self {
         let (members, messages, topics) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { id, kind, title: title.to_owned(), bot: Role::Member, members, messages, topics }
+        Self { id, kind, title: title.to_owned(), bot: Role::Member, members, messages, topics, moved_to: None }
     }
 
     /// The message, unless it is gone or never was.
@@ -227,4 +229,8 @@ pub struct Document {
 pub enum Service {
     /// A topic with this name was opened.
     TopicCreated(String),
+    /// The group is this supergroup from now on.
+    MovedTo(ChatId),
+    /// The supergroup was this group.
+    MovedFrom(ChatId),
 }

@@ -41,8 +41,12 @@ fn head(chat: &Chat, topic: Option<i64>) -> Vec<String> {
 }
 
 fn draw(state: &State, chat: &Chat, message: &Message) -> Vec<String> {
-    if let Some(Service::TopicCreated(name)) = &message.service {
-        let notice = cut(&format!("· topic “{name}” was opened ·"), WIDTH);
+    let notice = message.service.as_ref().map(|service| match service {
+        Service::TopicCreated(name) => format!("· topic “{name}” was opened ·"),
+        Service::MovedTo(_) | Service::MovedFrom(_) => "· this group is a supergroup now ·".to_owned(),
+    });
+    if let Some(notice) = notice {
+        let notice = cut(&notice, WIDTH);
         return vec![format!("{}{notice}", " ".repeat(WIDTH.saturating_sub(notice.width()) / 2))];
     }
     let mut inside = above(state, chat, message);

@@ -124,6 +124,12 @@ fn content(state: &State, message: &Message, put: &mut impl FnMut(&str, Value) -
         (Some(Service::TopicCreated(name)), _) => {
             put("forum_topic_created", json!({ "name": name, "icon_color": 7_322_096 }));
         }
+        (Some(Service::MovedTo(to)), _) => {
+            put("migrate_to_chat_id", json!(to.0));
+        }
+        (Some(Service::MovedFrom(from)), _) => {
+            put("migrate_from_chat_id", json!(from.0));
+        }
         (None, Some(_)) => {
             put("document", document(message));
             if !message.text.is_empty() {

@@ -12,6 +12,8 @@ pub(crate) struct Refusal {
     pub(crate) description: String,
     /// Seconds, for 429 only.
     pub(crate) retry_after: Option<u64>,
+    /// The supergroup that a group is by now.
+    pub(crate) moved_to: Option<i64>,
 }
 
 /// What a method comes to: the `result`, or a refusal.
@@ -19,7 +21,7 @@ pub(crate) type Answer = Result<Value, Refusal>;
 
 impl Refusal {
     pub(crate) fn new(code: u16, description: impl Into<String>) -> Self {
-        Self { code, description: description.into(), retry_after: None }
+        Self { code, description: description.into(), retry_after: None, moved_to: None }
     }
 
     /// 400, with the prefix put before `why`.
@@ -32,10 +34,16 @@ impl Refusal {
         Self::new(403, format!("Forbidden: {}", why.as_ref()))
     }
 
+    /// 400 for a group that is a supergroup by now.
+    pub(crate) fn moved(to: i64) -> Self {
+        let description = "Bad Request: group chat was upgraded to a supergroup chat".to_owned();
+        Self { code: 400, description, retry_after: None, moved_to: Some(to) }
+    }
+
     /// 429 with `retry_after` in whole seconds.
     pub(crate) fn too_many(seconds: u64) -> Self {
         let description = format!("Too Many Requests: retry after {seconds}");
-        Self { code: 429, description, retry_after: Some(seconds) }
+        Self { code: 429, description, retry_after: Some(seconds), moved_to: None }
     }
 
     /// The body of the error answer.
@@ -43,6 +51,9 @@ impl Refusal {
         let mut body = json!({ "ok": false, "error_code": self.code, "description": self.description });
         if let Some(seconds) = self.retry_after {
             body["parameters"] = json!({ "retry_after": seconds });
+        }
+        if let Some(to) = self.moved_to {
+            body["parameters"] = json!({ "migrate_to_chat_id": to });
         }
         body
     }

@@ -1,6 +1,6 @@
 //! Setting the scene: people, chats, topics, rights, faults and switches. What people do in it is in `script`.
 
-use crate::chat::{Chat, ChatId, ChatKind, Message, Role};
+use crate::chat::{Chat, ChatId, ChatKind, Message, Role, Service};
 use crate::fault::Fault;
 use crate::methods::open_topic;
 use crate::people;
@@ -40,6 +40,30 @@ impl Fake {
     /// A basic group: the small kind that was never made a supergroup. The bot is a member.
     pub fn basic_group(&self, title: &str) -> ChatId {
         self.shared().change(|state| state.add_chat(ChatKind::Group, title))
+    }
+
+    /// Makes a basic group a supergroup, as whoever turns on its history does; the new id. Both chats are told, and nobody can
+    /// write into the old one any more.
+    pub fn upgrade(&self, group: ChatId) -> ChatId {
+        self.shared()
+            .change(|state| {
+                let (title, members) =
+                    state.chats.get(&group).map(|chat| (chat.title.clone(), chat.members.clone()))?;
+                let (to, date) = (state.add_chat(ChatKind::Supergroup, &title), state.clock.now());
+                for (chat, service) in [(group, Service::MovedTo(to)), (to, Service::MovedFrom(group))] {
+                    let chat = state.chats.get_mut(&chat)?;
+                    let mut notice = Message::new(chat.id, chat.next_id(), date);
+                    notice.from = members.keys().next().copied();
+                    notice.service = Some(service);
+                    let (id, message) = (chat.id, notice.id);
+                    chat.members.clone_from(&members);
+                    chat.messages.insert(message, notice);
+                    state.tell_message(id, message, false);
+                }
+                state.chats.get_mut(&group)?.moved_to = Some(to);
+                Some(to)
+            })
+            .unwrap_or_else(|| panic!("there is no group {group:?}"))
     }
 
     /// A supergroup with topics. The bot is a member.

@@ -134,6 +134,9 @@ impl State {
         let blocked = self.users.get(&id.0).is_some_and(|user| user.blocked);
         let chat = self.chats.get_mut(&id).ok_or_else(|| Refusal::bad("chat not found"))?;
         let word = chat.kind.word();
+        if let Some(to) = chat.moved_to {
+            return Err(Refusal::moved(to.0));
+        }
         match chat.bot {
             _ if blocked => Err(Refusal::forbidden("bot was blocked by the user")),
             Role::Kicked => Err(Refusal::forbidden(format!("bot was kicked from the {word} chat"))),

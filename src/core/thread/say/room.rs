@@ -1,0 +1,19 @@
+//! What the bot says where its platform gave the room another id.
+
+use crate::port::Block;
+use crate::signal::ConversationId;
+
+use super::sentence;
+
+/// What goes with the room.
+pub(in crate::thread) fn moved(first: &ConversationId, to: &ConversationId) -> Vec<Block> {
+    sentence(format!(
+        "This room has the id {to} now; before, it was {first}. What the access file says of either counts here, and what is \
+         under way goes on."
+    ))
+}
+
+/// Stands above a card that is shown once more.
+pub(in crate::thread) fn card_again() -> String {
+    "This still waits. Its card from before cannot be pressed any more.".to_owned()
+}
