@@ -8,3 +8,6 @@ ALTER TABLE seal_key ADD COLUMN changes BIGINT NOT NULL DEFAULT 0;
 
 -- A seal over each table's sealed rows, one after the other with a blank between.
 ALTER TABLE seal_key ADD COLUMN sums TEXT NOT NULL DEFAULT '';
+
+-- Which other changes of a target are under way, asked before each change.
+CREATE INDEX plans_target ON plans (target);

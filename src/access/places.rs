@@ -119,7 +119,7 @@ impl Places {
         self.rooms.iter().map(move |((platform, id), known)| (platform.as_str(), id.as_str(), kind(known)))
     }
 
-    /// Whether the file names this room.
+    /// Returns whether the file has an entry for this room.
     pub(super) fn names_room(&self, platform: &str, id: &str) -> bool {
         self.rooms.contains_key(&(platform.to_owned(), id.to_owned()))
     }

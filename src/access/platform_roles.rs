@@ -44,12 +44,13 @@ impl PlatformRoles {
         mapped.collect::<Result<_, _>>().map(Self)
     }
 
-    /// What whoever asks has by the roles that came with this very question.
-    pub(super) fn of(&self, asker: &Asker<'_>) -> BTreeSet<String> {
+    /// Returns the roles of the asker by the platform's roles that came with this very question. `newest` is another id of the
+    /// room, if it has one.
+    pub(super) fn of(&self, asker: &Asker<'_>, newest: Option<&str>) -> BTreeSet<String> {
         if asker.platform_roles.is_empty() {
             return BTreeSet::new();
         }
-        self.0.iter().filter(|one| one.fits(asker)).flat_map(|one| one.roles.iter().cloned()).collect()
+        self.0.iter().filter(|one| one.fits(asker, newest)).flat_map(|one| one.roles.iter().cloned()).collect()
     }
 }
 
@@ -65,12 +66,12 @@ impl PlatformRoles {
 }
 
 impl Mapped {
-    fn fits(&self, asker: &Asker<'_>) -> bool {
+    fn fits(&self, asker: &Asker<'_>, newest: Option<&str>) -> bool {
         let thread = asker.thread;
         self.platform == thread.platform.as_str()
             && asker.platform_roles.contains(&self.id)
             && self.space.as_deref().is_none_or(|space| space == thread.space.as_str())
-            && self.room.as_deref().is_none_or(|room| room == thread.conversation.as_str())
+            && self.room.as_deref().is_none_or(|room| room == thread.conversation.as_str() || Some(room) == newest)
     }
 }
 

@@ -156,7 +156,13 @@ impl Access {
         Self { linked, links, moved: Arc::new(moved.clone()), answers: Arc::default(), ..self.clone() }
     }
 
-    /// The id by which the access file names a room: the newest one, if that stands there, else the first one.
+    /// Returns the id of the asker's room by which its platform knows it, if that is not the one that the thread has.
+    fn newest_id(&self, asker: &Asker<'_>) -> Option<&str> {
+        let (platform, first) = (asker.thread.platform.to_string(), asker.thread.conversation.to_string());
+        self.moved.get(&(platform, first)).map(String::as_str)
+    }
+
+    /// Returns the id under which the access file has an entry for a room: the newest id if it has one for that, else the first.
     fn room_id<'a>(&'a self, platform: &str, first: &'a str) -> &'a str {
         let newest = self.moved.get(&(platform.to_owned(), first.to_owned()));
         newest.filter(|newest| self.directory.places.names_room(platform, newest)).map_or(first, String::as_str)
@@ -248,7 +254,9 @@ impl Access {
     pub(super) fn subject(&self, asker: &Asker<'_>) -> Option<Subject> {
         let (platform, id) = (asker.thread.platform.as_str(), asker.actor.id.as_str());
         match asker.actor.kind {
-            ActorKind::Human => self.human(platform, id, self.directory.platform_roles.of(asker)),
+            ActorKind::Human => {
+                self.human(platform, id, self.directory.platform_roles.of(asker, self.newest_id(asker)))
+            }
             ActorKind::Service => self.subjects.get(self.directory.service(id)?).cloned(),
             ActorKind::Bot
             | ActorKind::Webhook

@@ -271,7 +271,7 @@ pub enum Payload {
     RoomMoved {
         /// The id that the platform uses from now on.
         to: ConversationId,
-        /// True for every thread of the room but the first one that is told: only the cards that wait there are shown again.
+        /// True if another thread of the room records the move: this one only shows its waiting cards again.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_known: bool,
     },

@@ -129,10 +129,14 @@ impl Engine {
         self.take(signal).await
     }
 
-    /// A room has another id: each of its threads in which something waits is told as well.
+    /// Accepts the notice of a room's new id, once for each of its threads with open plans.
     async fn take_move(self: &Arc<Self>, signal: Signal, known: Payload) -> anyhow::Result<Admission> {
         let of =
             |key: &ThreadKey| (key.platform.clone(), key.account.clone(), key.space.clone(), key.conversation.clone());
+        let recorded = self.take(signal.clone()).await?;
+        if matches!(recorded, Admission::Busy | Admission::Stopping) {
+            return Ok(recorded);
+        }
         for thread in self.store.threads_with_open_plans().await? {
             if of(&thread) == of(&signal.thread) && thread.root != signal.thread.root {
                 let event = EventId::new(format!("{} {}", signal.event, thread.root));
@@ -142,7 +146,7 @@ impl Engine {
                 }
             }
         }
-        self.take(signal).await
+        Ok(recorded)
     }
 
     /// A reply belongs to the thread of what it replies to, where that is one of ours.

@@ -229,8 +229,8 @@ impl Worker {
         None
     }
 
-    /// Shows whoever asked that nothing can be stored at the moment, where their platform can take that back later. Nothing of it
-    /// is stored itself.
+    /// Shows in the thread that nothing can be stored at the moment. Only on a platform on which that can be taken back later. The
+    /// message itself is not stored.
     fn show_that_it_waits(&self) {
         let Some(signal) = &self.current else { return };
         let text = "I can't write to my database at the moment. Your request waits, and goes on by itself.".to_owned();
@@ -245,7 +245,7 @@ impl Worker {
         };
         match self.engine.world.reissue(message) {
             Ok(message) => self.engine.show_progress(signal, &message),
-            Err(refusal) => tracing::error!(%refusal.message, "nobody can be shown that a request waits"),
+            Err(refusal) => tracing::error!(%refusal.message, "failed to show that a request waits"),
         }
     }
 

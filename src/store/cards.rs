@@ -16,7 +16,6 @@ pub(super) const SEALED: SealedRows = SealedRows {
     column: "seal",
     parts: |row| Ok(vec![row.id().to_owned(), row.text("body")?]),
     select: "SELECT plan AS id, body, seal FROM cards",
-    seals: "SELECT seal FROM cards WHERE seal <> ''",
     set: "UPDATE cards SET seal = $1 WHERE plan = $2",
 };
 

@@ -191,7 +191,7 @@ impl Database {
         }
     }
 
-    /// What reads the sums of the seals so that nobody else changes them until the transaction ends.
+    /// Returns the statement that reads the sums of the seals and locks them until the transaction ends.
     pub(super) const fn lock_sums(&self) -> &'static str {
         match self {
             Self::Sqlite { .. } => "SELECT 'key' AS id, series, changes, sums FROM seal_key WHERE one = 1",

@@ -18,7 +18,6 @@ pub(super) const SEALED: SealedRows = SealedRows {
     column: "seal",
     parts,
     select: "SELECT id, event, body, received_at, seal FROM inbox WHERE state <> 'done'",
-    seals: "SELECT seal FROM inbox WHERE state <> 'done' AND seal <> ''",
     set: "UPDATE inbox SET seal = $1 WHERE id = $2",
 };
 

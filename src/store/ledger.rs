@@ -16,7 +16,6 @@ pub(super) const SEALED: SealedRows = SealedRows {
     column: "seal",
     parts,
     select: "SELECT id, version, body, last_change, seal FROM ledger",
-    seals: "SELECT seal FROM ledger WHERE seal <> ''",
     set: "UPDATE ledger SET seal = $1 WHERE id = $2",
 };
 

@@ -81,8 +81,8 @@ pub struct Sealing {
     pub key: SealKey,
     /// The rows that are sealed as they are.
     pub adopts: Adopts,
-    /// The file in which is kept how new the database is, so that an older copy of it is known; none for a database that nobody
-    /// keeps.
+    /// The file with the number of the newest change, by which an older copy of the database is recognised; none for a temporary
+    /// database.
     pub newest: Option<PathBuf>,
 }
 

@@ -21,7 +21,6 @@ pub(super) const SEALED: SealedRows = SealedRows {
     select: "SELECT o.id, o.signal, o.lane, o.place, o.body, o.plan, o.seal, \
              i.event, t.platform, t.account, t.space, t.conversation, t.root \
              FROM outbox AS o JOIN threads AS t ON t.id = o.thread JOIN inbox AS i ON i.id = o.signal",
-    seals: "SELECT seal FROM outbox WHERE seal <> ''",
     set: "UPDATE outbox SET seal = $1 WHERE id = $2",
 };
 
@@ -32,7 +31,6 @@ pub(super) const SENT: SealedRows = SealedRows {
     column: "sent_seal",
     parts: |row| Ok(vec![row.id().to_owned(), row.text("platform_ids")?]),
     select: "SELECT id, platform_ids, sent_seal FROM outbox WHERE state = 'sent'",
-    seals: "SELECT sent_seal FROM outbox WHERE sent_seal <> ''",
     set: "UPDATE outbox SET sent_seal = $1 WHERE id = $2",
 };
 

@@ -42,7 +42,6 @@ pub(super) const FROZEN: SealedRows = SealedRows {
     column: "frozen_seal",
     parts: frozen_parts,
     select: "SELECT id, digest, target, requested_at, expires_at, frozen_seal FROM plans",
-    seals: "SELECT frozen_seal FROM plans WHERE frozen_seal <> ''",
     set: "UPDATE plans SET frozen_seal = $1 WHERE id = $2",
 };
 
@@ -221,7 +220,6 @@ async fn file(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, filed: &Filed)
         0 if is_filed(tx, filed).await? => Ok(0),
         0 => Err(StoreError::OtherPlan(plan.id.clone())),
         rows => {
-            seals.change(&FROZEN, String::new(), frozen);
             seals.change(&standing::SEALED, String::new(), stands);
             votes::add(tx, seals, &plan.id, &filed.standing.votes).await?;
             Ok(rows)

@@ -151,8 +151,6 @@ pub(super) struct SealedRows {
     pub(super) parts: fn(&Stored<'_>) -> Result<Vec<String>, StoreError>,
     /// Selects every row, with its seal.
     pub(super) select: &'static str,
-    /// Selects the seals alone, of the rows that have one.
-    pub(super) seals: &'static str,
     /// Sets the seal `$1` of the row `$2`.
     pub(super) set: &'static str,
     /// The table.
@@ -219,7 +217,7 @@ impl Store {
     async fn seal_all(&self, key: &SealKey, all: &SealAll<'_>) -> Result<(), StoreError> {
         let doing = "sealing the database";
         let mut tx = self.begin_write(Durability::Full).await?;
-        // Nobody else seals or appends meanwhile.
+        // Excludes other writers.
         let locked = sqlx::query(self.database.lock_audit_head()).fetch_optional(&mut *tx).await;
         locked.map_err(StoreError::while_doing(doing))?;
         if matches!(all, SealAll::Unsealed) && self.mark(&mut tx).await?.is_some() {

@@ -20,7 +20,6 @@ pub(super) const SEALED: SealedRows = SealedRows {
     select: "SELECT p.id, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, p.next_look, p.reminded, p.level, \
              p.withdrawn, p.version, p.last_move, p.seal, \
              (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p",
-    seals: "SELECT seal FROM plans WHERE seal <> ''",
     set: "UPDATE plans SET seal = $1 WHERE id = $2",
 };
 

@@ -1,15 +1,15 @@
-//! What the sealed rows are as a whole. A seal proves that the bot wrote a row, not that the row is the newest one: an older copy
-//! of it, put back, has a sound seal, and a removed row has none. So each table's seals are added up, and the sum is sealed with
-//! the number of changes. The newest number is known in memory, and beside the database in a file.
+//! Sums of seals. A seal proves that the bot wrote a row, but not that the row is the newest one: an older copy of it has a valid
+//! seal too, and a removed row has none. So the seals of each table are added up, and each sum is sealed together with the number
+//! of changes. The newest number is kept in memory, and in a file outside the database.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use sqlx::{AnyConnection, Row};
+use sqlx::AnyConnection;
 use tokio::sync::Mutex;
 
 use super::audit::HEAD;
@@ -17,12 +17,21 @@ use super::dialect::Durability;
 use super::row::Stored;
 use super::seal::{SealKey, SealWriter, SealedRows};
 use super::transaction::Open;
-use super::{BrokenRow, Store, StoreError, inbox, ledger, plans, standing, votes};
+use super::{BrokenRow, Store, StoreError, inbox, ledger, standing, votes};
 
-/// The rows that are added up: those that decide something for as long as they are there. A message, or a card's face, that is
-/// put back is shown once more and decides nothing: its buttons act on the plan as it stands.
-pub(super) const ADDED: [&SealedRows; 6] =
-    [&plans::FROZEN, &standing::SEALED, &votes::SEALED, &ledger::SEALED, &inbox::SEALED, &HEAD];
+/// The rows that are added up, and how their seals are read, one behind the other: the rows that can decide something. The frozen
+/// part of a plan is not among them, because it never changes. Nor are messages and the faces of cards: an older one that is put
+/// back is shown again and decides nothing, because its buttons act on the plan in its present state.
+const ADDED: [(&SealedRows, &str); 5] = [
+    (&standing::SEALED, "SELECT string_agg(seal, '') FROM plans WHERE seal <> ''"),
+    (&votes::SEALED, "SELECT string_agg(seal, '') FROM votes WHERE seal <> ''"),
+    (&ledger::SEALED, "SELECT string_agg(seal, '') FROM ledger WHERE seal <> ''"),
+    (&inbox::SEALED, "SELECT string_agg(seal, '') FROM inbox WHERE state <> 'done' AND seal <> ''"),
+    (&HEAD, "SELECT string_agg(seal, '') FROM audit_head WHERE seal <> ''"),
+];
+
+/// The length of a seal, in hexadecimal digits.
+const SEAL_DIGITS: usize = 64;
 
 /// Reads the row.
 const SUMS: &str = "SELECT 'key' AS id, series, changes, sums FROM seal_key WHERE one = 1";
@@ -34,8 +43,8 @@ const LINE_BYTES: usize = 64;
 /// The length of a series, in bytes before they are written in hexadecimal digits.
 const SERIES_BYTES: usize = 16;
 
-/// The sum of secret numbers, one for each seal: who does not have the key cannot make other rows add up to it, whatever
-/// rows there were before. A row that is there twice counts twice.
+/// A sum of secret numbers, one for each seal. Without the key nobody can find other rows with the same sum. A duplicate of a row
+/// counts twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum([u64; 4]);
 
@@ -83,7 +92,7 @@ impl Sums {
     }
 
     fn of(&mut self, rows: &SealedRows) -> Option<&mut Sum> {
-        let place = ADDED.iter().position(|added| added.kind == rows.kind)?;
+        let place = ADDED.iter().position(|(added, _)| added.kind == rows.kind)?;
         self.of_tables.get_mut(place)
     }
 
@@ -99,10 +108,10 @@ impl Sums {
 
     /// Returns what is stored of them.
     pub(super) fn sealed(&self, key: &SealKey) -> String {
-        let seal = |(rows, Sum(sum)): (&&SealedRows, &Sum)| {
+        let seal = |((rows, _), Sum(sum)): (&(&SealedRows, &str), &Sum)| {
             let sum = sum.map(|part| part.to_string());
             let parts = [&self.series, &self.changes.to_string(), &sum[0], &sum[1], &sum[2], &sum[3]];
-            super::seal::hex(&key.hash(rows.kind, &parts.map(String::as_str)))
+            super::seal::hex(&key.hash(&format!("sum of {}", rows.kind), &parts.map(String::as_str)))
         };
         ADDED.iter().zip(&self.of_tables).map(seal).collect::<Vec<_>>().join(" ")
     }
@@ -119,7 +128,7 @@ impl Sums {
             .into_iter()
             .zip(own.split(' '))
             .filter(|(_, own)| stored.next() != Some(own))
-            .map(|(rows, _)| rows)
+            .map(|((rows, _), _)| rows)
             .collect()
     }
 }
@@ -130,6 +139,8 @@ pub(super) struct Newest {
     known: Mutex<Option<Sums>>,
     file: Option<NewestFile>,
     is_changed: AtomicBool,
+    /// The number of changes that no power cut can undo, as far as is known.
+    durable: AtomicU64,
 }
 
 impl Newest {
@@ -146,6 +157,18 @@ impl Newest {
     pub(super) async fn begin(&self, sums: &Sums) -> Result<(), StoreError> {
         *self.known.lock().await = None;
         self.file.as_ref().map_or(Ok(()), |file| file.expect(sums)).map_err(StoreError::Newest)
+    }
+
+    /// Remembers the sums of a database that is opened. The newest commits may not be on the disk yet, so that the file keeps the
+    /// number that it has.
+    async fn opened(&self, sums: Sums, kept: &[(String, u64)]) -> Result<(), StoreError> {
+        let durable = kept.iter().find(|(series, _)| *series == sums.series).map_or(0, |(_, changes)| *changes);
+        self.durable.store(durable, Ordering::Relaxed);
+        let is_kept = matches!(kept, [(series, _)] if *series == sums.series);
+        let line = Sums { changes: durable, ..sums.clone() };
+        *self.known.lock().await = Some(sums);
+        let file = self.file.as_ref().filter(|_| !is_kept);
+        file.map_or(Ok(()), |file| file.keep(&line)).map_err(StoreError::Newest)
     }
 
     /// Keeps what was committed for good.
@@ -220,7 +243,7 @@ impl Store {
         if !kept.is_empty() && !is_newest {
             return Err(StoreError::Older { place: self.database.place() });
         }
-        self.newest.keep(sums).await
+        self.newest.opened(sums, &kept).await
     }
 
     /// Commits what was written, with the new sums where a sealed row was changed. With `check` all seals are read before.
@@ -248,7 +271,9 @@ impl Store {
             }
         }
         if check == Check::All {
-            self.database.check_schema(&mut tx).await?;
+            let sound = self.database.check_schema(&mut tx).await;
+            self.newest.is_changed.fetch_or(matches!(sound, Err(StoreError::Unusable { .. })), Ordering::Relaxed);
+            sound?;
             let counted = add_up(&mut tx, key).await?;
             let wrong = Sums { of_tables: counted, ..sums.clone() }.wrong(key, &sums.sealed(key));
             if !wrong.is_empty() {
@@ -256,14 +281,16 @@ impl Store {
             }
         }
         let committed = tx.commit().await.map_err(StoreError::while_doing(doing));
-        // After an error nobody knows whether it is committed.
-        *known = committed.is_ok().then(|| sums.clone());
+        // After an error it is unknown whether the commit was made: the next one finds out.
         committed?;
-        // A commit that a power cut can undo does not count here.
-        if let (Durability::Full, Some(file)) = (durability, &self.newest.file)
-            && let Err(error) = file.keep(&sums)
-        {
-            tracing::warn!(%error, file = %file.0.display(), "how new the database is was not written down");
+        *known = Some(sums.clone());
+        if durability == Durability::Full {
+            self.newest.durable.store(sums.changes, Ordering::Relaxed);
+            if let Some(file) = &self.newest.file
+                && let Err(error) = file.keep(&sums)
+            {
+                tracing::warn!(%error, file = %file.0.display(), "failed to write the number of changes");
+            }
         }
         Ok(())
     }
@@ -304,7 +331,11 @@ impl Store {
             sums.add(key, changed.rows, &changed.before);
         }
         let wrong = sums.wrong(key, &stored.sealed);
-        let is_newer = known.is_none_or(|known| known.series == sums.series && known.changes < sums.changes);
+        // A server that crashed may have lost its last commits, but none that was waited for.
+        let durable = self.newest.durable.load(Ordering::Relaxed);
+        let may_be_lost = self.identity.is_none() && sums.changes >= durable;
+        let is_newer =
+            known.is_none_or(|known| known.series == sums.series && (known.changes < sums.changes || may_be_lost));
         if wrong.is_empty() && is_newer { Ok(sums) } else { Err(self.changed(wrong)) }
     }
 
@@ -315,7 +346,7 @@ impl Store {
         Ok(StoredSums { series: row.text("series")?, changes: row.natural("changes")?, sealed: row.text("sums")? })
     }
 
-    /// Returns each table of which rows were removed, added or put back. Reads all seals, in this transaction.
+    /// Returns the tables in which rows were removed, added or put back. Reads all seals, in this transaction.
     pub(super) async fn broken_sums(&self, tx: &mut AnyConnection) -> Result<Vec<BrokenRow>, StoreError> {
         let Some(key) = &self.seals.0 else { return Ok(Vec::new()) };
         let stored = self.stored_sums(tx, SUMS).await?;
@@ -341,22 +372,26 @@ impl Store {
 /// Adds up the seals that are there.
 async fn add_up(tx: &mut AnyConnection, key: &SealKey) -> Result<[Sum; ADDED.len()], StoreError> {
     let mut sums = Sums { series: String::new(), changes: 0, of_tables: Default::default() };
-    for rows in ADDED {
-        let read = sqlx::query(rows.seals).fetch_all(&mut *tx).await;
-        for row in &read.map_err(StoreError::while_doing("adding up the seals"))? {
-            let seal: String = row.try_get(0).map_err(StoreError::while_doing("adding up the seals"))?;
-            sums.add(key, rows, &seal);
+    for (rows, seals) in ADDED {
+        let seals = sqlx::query_scalar::<_, Option<String>>(seals).fetch_one(&mut *tx).await;
+        let seals = seals.map_err(StoreError::while_doing("adding up the seals"))?.unwrap_or_default();
+        let mut left = seals.as_str();
+        while !left.is_empty() {
+            // A seal of another length is none of ours, and fits no sum.
+            let (seal, others) = left.split_at_checked(SEAL_DIGITS).unwrap_or((left, ""));
+            sums.add(key, rows, seal);
+            left = others;
         }
     }
     Ok(sums.of_tables)
 }
 
-/// How much is checked before a commit.
+/// The extent of the check before a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// That nobody else has changed anything since the last commit with a seal.
+    /// The number of changes is the newest one.
     Newest,
-    /// That no row was removed, added or put back.
+    /// No row was removed, added or put back.
     All,
 }
 

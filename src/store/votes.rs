@@ -20,7 +20,6 @@ pub(super) const SEALED: SealedRows = SealedRows {
     parts,
     select: "SELECT plan || ':' || n AS id, plan, n AS vote_n, person AS vote_person, platform AS vote_platform, \
              actor AS vote_actor, body AS vote, seal AS vote_seal FROM votes",
-    seals: "SELECT seal FROM votes WHERE seal <> ''",
     set: "UPDATE votes SET seal = $1 WHERE plan = substr($2, 1, 32) AND n = CAST(substr($2, 34) AS BIGINT)",
 };
 

@@ -18,7 +18,7 @@ use countersign_core::signal::{EventId, ThreadKey};
 use crate::api::{Refusal, Trouble};
 use crate::callbacks::{TEXT_UNITS_MAX, answer};
 use crate::ids::{self, MessageRef, Root};
-use crate::moved::MovedChats;
+use crate::moved::{MovedChats, first};
 use crate::outcome;
 use crate::render::{self, Keyboard, Part, Text};
 use crate::{Telegram, chat_of};
@@ -129,12 +129,14 @@ pub(crate) async fn deliver(telegram: &Telegram, letter: Letter<'_>) -> Delivery
     Delivery::Sent(sent)
 }
 
-/// What becomes of a message that was not sent. To a group that is a supergroup by now, it is sent again at once.
+/// Returns the outcome of a failed call. A message to a group that has become a supergroup is sent again, as soon as that is known.
 fn not_sent(telegram: &Telegram, chat: i64, trouble: &Trouble) -> Delivery {
     match trouble {
         Trouble::Refused(Refusal { moved_to: Some(newest), from_telegram: true, .. }) => {
-            telegram.moved.learn(*newest, chat);
-            Delivery::RetryAfter(1)
+            // Only the notice that Telegram puts into the chats is stored, with what it changes for the rights there.
+            let is_known = telegram.moved.newest(first(&telegram.moved.known(), chat)) == *newest;
+            let waits = "the group is a supergroup by now, and its notice of that did not come yet".to_owned();
+            if is_known { Delivery::RetryAfter(1) } else { Delivery::Retryable(waits) }
         }
         other => outcome::delivery(other),
     }

@@ -51,7 +51,7 @@ async fn take_back(telegram: &Telegram, parts: &[EventId]) -> Result<(), Trouble
     for message in parts.iter().filter_map(MessageRef::of) {
         let payload = DeleteMessage::new(ChatId(message.chat), MessageId(message.message));
         match telegram.api.call::<_, IgnoredAny>(&payload).await {
-            Err(trouble) if !outcome::is_gone(&trouble) => return Err(trouble),
+            Err(trouble) if !outcome::is_gone(&trouble) && !outcome::is_closed(&trouble) => return Err(trouble),
             Ok(_) | Err(_) => {}
         }
     }
@@ -75,7 +75,7 @@ async fn change(telegram: &Telegram, event: &EventId, text: Text) -> Result<(), 
         done => done,
     };
     match done {
-        Err(trouble) if !outcome::is_unchanged(&trouble) => Err(trouble),
+        Err(trouble) if !outcome::is_unchanged(&trouble) && !outcome::is_closed(&trouble) => Err(trouble),
         Ok(_) | Err(_) => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
-//! Groups that became supergroups: Telegram gives such a group another id, and numbers its messages anew. Everything else knows it
-//! by its first id, for good; here one is told from the other. Learned from both chats, from refusals, and from the engine.
+//! Groups that became supergroups. Telegram gives such a group another id and numbers its messages anew. The rest of the bot keeps
+//! the first id; this file translates. It learns the ids from both chats and from the engine.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,26 +7,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use teloxide::types::{Message, UpdateKind};
 
 use countersign_core::port::Ingress;
+use countersign_core::signal::ConversationId;
 
 /// The first ids of supergroups, by the ids that Telegram uses.
 pub(crate) type FirstIds = BTreeMap<i64, i64>;
 
-/// What is known of them.
+/// The ids of all such groups.
 #[derive(Clone, Default)]
 pub(crate) struct MovedChats(Arc<Mutex<Arc<FirstIds>>>);
 
 impl MovedChats {
-    /// Everything that is known by now.
+    /// Returns the first ids that are known now.
     pub(crate) fn known(&self) -> Arc<FirstIds> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The id that Telegram uses for the chat that was first known by this one.
+    /// Returns the id that Telegram uses for a chat, by its first id.
     pub(crate) fn newest(&self, first: i64) -> i64 {
         newest(&self.known(), first)
     }
 
-    /// Takes note of a group's newest id. `before` may be any earlier one.
+    /// Stores a group's newest id. `before` is any earlier one.
     pub(crate) fn learn(&self, newest: i64, before: i64) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first = first(&known, before);
@@ -35,7 +36,19 @@ impl MovedChats {
         }
     }
 
-    /// Takes note of what the engine has stored.
+    /// Returns whether the engine has stored every id of a chat. Until then it does not know which rights hold there.
+    pub(crate) fn is_stored(&self, first: &ConversationId, ingress: &dyn Ingress) -> bool {
+        let (known, Ok(first)) = (self.known(), first.as_str().parse::<i64>()) else { return true };
+        let mut newest =
+            known.iter().filter(|(_, known)| **known == first).map(|(newest, _)| newest.to_string()).peekable();
+        if newest.peek().is_none() {
+            return true;
+        }
+        let stored = ingress.moved_rooms();
+        newest.all(|newest| stored.iter().any(|(id, _)| id.as_str() == newest))
+    }
+
+    /// Takes over the ids that the engine has stored.
     pub(crate) fn follow(&self, ingress: &dyn Ingress) {
         for (newest, first) in ingress.moved_rooms() {
             if let (Ok(newest), Ok(first)) = (newest.as_str().parse(), first.as_str().parse()) {
@@ -44,7 +57,7 @@ impl MovedChats {
         }
     }
 
-    /// Takes note of what an update says.
+    /// Stores the ids in an update, if it announces a move.
     pub(crate) fn note(&self, update: &UpdateKind) {
         let UpdateKind::Message(message) = update else { return };
         if let Some((newest, before)) = move_in(message) {
@@ -53,17 +66,17 @@ impl MovedChats {
     }
 }
 
-/// The first id of a chat.
+/// Returns the first id of a chat.
 pub(crate) fn first(known: &FirstIds, chat: i64) -> i64 {
     known.get(&chat).copied().unwrap_or(chat)
 }
 
-/// The newest id of a chat. It changes once at most: a supergroup stays one.
+/// Returns the newest id of a chat. It changes at most once: a supergroup stays one.
 pub(crate) fn newest(known: &FirstIds, first: i64) -> i64 {
     known.iter().find(|(_, known)| **known == first).map_or(first, |(newest, _)| *newest)
 }
 
-/// The newest id and the one before, in the notice that Telegram puts into both chats.
+/// Returns the newest id and the one before, if a message is the notice that Telegram puts into both chats.
 pub(crate) fn move_in(message: &Message) -> Option<(i64, i64)> {
     let chat = message.chat.id.0;
     match (message.migrate_to_chat_id(), message.migrate_from_chat_id()) {

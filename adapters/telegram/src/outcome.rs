@@ -51,6 +51,11 @@ pub(crate) fn is_gone(trouble: &Trouble) -> bool {
     says(trouble, "message to delete not found")
 }
 
+/// Returns whether the chat is a group that has become a supergroup: nobody sees its messages as they were, and none is changed.
+pub(crate) const fn is_closed(trouble: &Trouble) -> bool {
+    matches!(trouble, Trouble::Refused(Refusal { moved_to: Some(_), from_telegram: true, .. }))
+}
+
 /// Telegram's 400 is one code for all of these. Its words begin the description; what a person wrote never does.
 fn says(trouble: &Trouble, words: &str) -> bool {
     match trouble {

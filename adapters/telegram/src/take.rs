@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::future::join_all;
 
 use countersign_core::port::{Admission, Ingress};
-use countersign_core::signal::{ActorKind, Addressed, ConversationId, ConversationKind};
+use countersign_core::signal::{ActorKind, Addressed, ConversationId, ConversationKind, Payload, Signal};
 
 use crate::busy;
 use crate::callbacks::answer_soon;
@@ -28,6 +29,10 @@ pub(crate) enum Taken {
     /// The bot is stopping.
     Stopping,
 }
+
+/// How often, and how far apart, it is looked whether a chat's new id is stored: for about two seconds.
+const SETTLES_MAX: u32 = 100;
+const SETTLE_EVERY: Duration = Duration::from_millis(20);
 
 type Admitted = Result<Admission, String>;
 
@@ -90,7 +95,9 @@ async fn take_chat(
     done: &Mutex<BTreeSet<u32>>,
 ) -> Taken {
     for (id, heard) in updates {
-        match admit(ingress, heard).await {
+        let admitted =
+            if is_settled(telegram, ingress, heard).await { admit(ingress, heard).await } else { Ok(Admission::Busy) };
+        match admitted {
             Ok(Admission::Stopping) => return Taken::Stopping,
             Ok(Admission::Busy) if can_wait => return Taken::Later(*id),
             Ok(admission) => settle(telegram, heard, &admission),
@@ -99,6 +106,22 @@ async fn take_chat(
         lock(done).insert(*id);
     }
     Taken::All
+}
+
+/// Waits until the engine has stored the new id of a chat, if it has one: the rights there depend on it. False if that takes long.
+async fn is_settled(telegram: &Telegram, ingress: &dyn Ingress, heard: &Heard) -> bool {
+    let Some(first) = chat(heard).filter(|_| !is_move(heard)) else { return true };
+    for _ in 0..SETTLES_MAX {
+        if telegram.moved.is_stored(first, ingress) {
+            return true;
+        }
+        tokio::time::sleep(SETTLE_EVERY).await;
+    }
+    false
+}
+
+const fn is_move(heard: &Heard) -> bool {
+    matches!(heard, Heard::Said(Signal { payload: Payload::RoomMoved { .. }, .. }))
 }
 
 fn lock(done: &Mutex<BTreeSet<u32>>) -> MutexGuard<'_, BTreeSet<u32>> {

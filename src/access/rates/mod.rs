@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::port::Asker;
 use countersign_core::rate::{Allowance, Most, Scope, is_decision};
-use countersign_core::signal::{Actor, Mono, Signal, SignalId, ThreadKey};
+use countersign_core::signal::{Actor, Mono, Payload, Signal, SignalId, ThreadKey};
 use countersign_core::tool::ToolKind;
 use tokio::sync::Semaphore;
 
@@ -116,6 +116,10 @@ impl Rates {
         let who = self.people.who(&signal.asker());
         if signal.payload.taken_back().is_some() && who != Who::Stranger {
             // What was asked for can be taken back however fast its author is; it permits nothing.
+            return Judged::Taken(None);
+        }
+        if matches!(signal.payload, Payload::RoomMoved { .. }) {
+            // The platform says it, and it would not say it again.
             return Judged::Taken(None);
         }
         let decides = is_decision(&signal.payload);

@@ -93,6 +93,16 @@ fn everybody_has_the_burst_of_their_tier() {
     }
 }
 
+/// The platform says it once, and the rules of the room go with it.
+#[test]
+fn the_new_id_of_a_room_comes_over_no_limit() {
+    let rates = rates(RATES);
+    let stranger = said("99", "r");
+    assert_eq!(taken(&rates, &stranger, 50, 0), 2);
+    let payload = Payload::RoomMoved { to: ConversationId::new("s"), is_known: false };
+    assert_eq!(taken(&rates, &Signal { payload, ..stranger }, 50, 0), 50);
+}
+
 #[test]
 fn what_is_used_up_comes_back_with_time() {
     let rates = rates(RATES);

@@ -1,4 +1,4 @@
-//! Rooms to which their platform gave another id: what is known of a room goes with it.
+//! Rooms to which their platform gave another id.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ use crate::signal::{ConversationId, Platform, Wall};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoomKey {
-    /// Which platform.
+    /// The platform.
     pub platform: Platform,
     /// The id there.
     pub id: ConversationId,
 }
 
-/// What is known of a room that has another id than at first.
+/// A room whose id has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MovedRoom {

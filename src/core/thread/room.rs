@@ -11,7 +11,8 @@ use super::request::Request;
 use super::state::{AuditAbout, Turn};
 use super::{draft, say};
 
-/// The platform says it, and nobody gains by it: no right is asked for. The cards of the thread's waiting plans are shown again.
+/// Records that a room has another id, and shows the cards of the thread's waiting plans again. Needs no right: the platform says
+/// so, and it gives nobody anything.
 pub(super) fn moved(turn: &mut Turn<'_>, mut request: Request, to: ConversationId, is_known: bool) {
     let thread = &request.signal.thread;
     let (room, first) = (RoomKey { platform: thread.platform.clone(), id: to }, thread.conversation.clone());

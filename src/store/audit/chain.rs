@@ -21,7 +21,6 @@ pub(in crate::store) const HEAD: SealedRows = SealedRows {
     column: "seal",
     parts: |row| Ok(vec![row.number("seq")?.to_string(), row.text("hash")?]),
     select: "SELECT 'head' AS id, seq, hash, seal FROM audit_head WHERE one = 1",
-    seals: "SELECT seal FROM audit_head WHERE seal <> ''",
     set: "UPDATE audit_head SET seal = $1 WHERE one = 1 AND 'head' = $2",
 };
 

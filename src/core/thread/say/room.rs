@@ -1,11 +1,11 @@
-//! What the bot says where its platform gave the room another id.
+//! Sentences about a room to which the platform gave another id.
 
 use crate::port::Block;
 use crate::signal::ConversationId;
 
 use super::sentence;
 
-/// What goes with the room.
+/// Returns the notice of the new id.
 pub(in crate::thread) fn moved(first: &ConversationId, to: &ConversationId) -> Vec<Block> {
     sentence(format!(
         "This room has the id {to} now; before, it was {first}. What the access file says of either counts here, and what is \
@@ -13,7 +13,7 @@ pub(in crate::thread) fn moved(first: &ConversationId, to: &ConversationId) -> V
     ))
 }
 
-/// Stands above a card that is shown once more.
+/// Returns the line above a card that is shown again.
 pub(in crate::thread) fn card_again() -> String {
     "This still waits. Its card from before cannot be pressed any more.".to_owned()
 }
