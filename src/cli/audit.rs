@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde_json::json;
 
-use super::seal::known_key;
+use super::seal::{NEWEST_FILE, known_key};
 use super::setup::configuration;
 use super::{Failed, RunArgs, print};
 use crate::store::{AuditHead, AuditReport, BrokenRow, SealKey, SealState, Store, StoreError};
@@ -39,13 +39,13 @@ pub(crate) enum AuditCommand {
 
 /// Does it.
 pub(super) fn run(args: &RunArgs, command: &AuditCommand) -> Result<(), Failed> {
-    let (url, key) = database(args).map_err(Failed::Usage)?;
+    let (url, key, newest) = database(args).map_err(Failed::Usage)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     runtime.block_on(async {
         let store = Store::open_for_reading(&url, key).await.map_err(|error| Failed::Usage(error.into()))?;
         let done = match command {
-            AuditCommand::Verify { expect } => verify(&store, expect.as_ref(), args.json).await,
+            AuditCommand::Verify { expect } => verify(&store, expect.as_ref(), (&newest, args.json)).await,
             AuditCommand::Export { out } => export(&store, out.as_deref()).await,
         };
         store.close().await;
@@ -53,37 +53,50 @@ pub(super) fn run(args: &RunArgs, command: &AuditCommand) -> Result<(), Failed> 
     })
 }
 
-/// The database that a bot with the same arguments would use, and the key of its seals, if it can be read. Takes no lock and
-/// creates nothing.
-fn database(args: &RunArgs) -> anyhow::Result<(String, Option<SealKey>)> {
+/// Returns the database that a bot with the same arguments would use, the key of its seals, if it can be read, and the file that
+/// says how new the database is. Takes no lock and creates nothing.
+fn database(args: &RunArgs) -> anyhow::Result<(String, Option<SealKey>, PathBuf)> {
     let (config, _) = configuration(args)?;
     let data = config.data_dir()?;
-    Ok((config.store.database_url(&data)?.expose().to_owned(), known_key(&config.store, &data)?))
+    let url = config.store.database_url(&data)?.expose().to_owned();
+    Ok((url, known_key(&config.store, &data)?, data.join(NEWEST_FILE)))
 }
 
-async fn verify(store: &Store, expect: Option<&AuditHead>, json: bool) -> Result<(), Failed> {
+async fn verify(store: &Store, expect: Option<&AuditHead>, (newest, json): (&Path, bool)) -> Result<(), Failed> {
     let report = store.verify_audit(expect).await.map_err(|error| Failed::Internal(error.into()))?;
     let seals = store.seal_state().await.map_err(|error| Failed::Internal(error.into()))?;
-    let broken = match seals {
-        SealState::Sealed => store.broken_rows().await.map_err(|error| Failed::Internal(error.into()))?,
-        SealState::Unsealed | SealState::NoKey | SealState::OtherKey => Vec::new(),
+    let (broken, is_older) = match seals {
+        SealState::Sealed => checked(store, newest).await.map_err(|error| Failed::Internal(error.into()))?,
+        SealState::Unsealed | SealState::NoKey | SealState::OtherKey => (Vec::new(), false),
     };
     match (json, &report.problem) {
-        (true, _) => print(&format!("{}\n", as_json(&report, &broken)))?,
-        (false, None) if broken.is_empty() => print(&format!("{}\n", whole(&report)))?,
+        (true, _) => print(&format!("{}\n", as_json(&report, &broken, is_older)))?,
+        (false, None) if broken.is_empty() && !is_older => print(&format!("{}\n", whole(&report)))?,
         (false, Some(_) | None) => {}
     }
     match (report.problem, broken.as_slice()) {
+        (None, []) if is_older => Err(Failed::NotFine(OLDER.to_owned())),
         (None, []) => not_checked(seals).map_or(Ok(()), |sentence| Err(Failed::NotFine(sentence.to_owned()))),
         (None, rows) => Err(Failed::NotFine(not_ours(rows))),
         (Some(problem), _) => Err(Failed::NotFine(format!("The audit trail is not whole: {problem}."))),
     }
 }
 
+/// The sentence about a database that is not the newest one.
+const OLDER: &str = "The database is older than what the bot wrote last, or another one.";
+
+/// Returns the rows that the bot did not write, and whether the database is an older one.
+async fn checked(store: &Store, newest: &Path) -> Result<(Vec<BrokenRow>, bool), StoreError> {
+    Ok((store.broken_rows().await?, store.is_older_than(newest).await?))
+}
+
 /// Returns why the seals could not be checked, if they could not.
 const fn not_checked(seals: SealState) -> Option<&'static str> {
     match seals {
-        SealState::Sealed | SealState::Unsealed => None,
+        SealState::Sealed => None,
+        SealState::Unsealed => {
+            Some("The rows are not sealed: the bot was never started on this database, or the seals were taken away.")
+        }
         SealState::NoKey => Some(
             "The seals were not checked, because the key is missing: restore `seal.key` in the data directory, or name its file in `store.seal_key_file`.",
         ),
@@ -116,10 +129,11 @@ fn whole(report: &AuditReport) -> String {
     format!("The audit trail is whole: {rows}, head {}.{deleted}", report.head)
 }
 
-fn as_json(report: &AuditReport, broken: &[BrokenRow]) -> serde_json::Value {
+fn as_json(report: &AuditReport, broken: &[BrokenRow], is_older: bool) -> serde_json::Value {
     let problem = report.problem.as_ref();
     json!({
-        "whole": problem.is_none() && broken.is_empty(),
+        "whole": problem.is_none() && broken.is_empty() && !is_older,
+        "older": is_older,
         "rows": report.rows,
         "payloads_deleted": report.payloads_deleted,
         "head": report.head.to_string(),

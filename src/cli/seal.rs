@@ -21,7 +21,7 @@ const FILE: &str = "seal.key";
 const NEXT_FILE: &str = "seal.key.new";
 
 /// The file that says how new the database is.
-const NEWEST_FILE: &str = "seal.newest";
+pub(super) const NEWEST_FILE: &str = "seal.newest";
 
 /// Readable and writable by the owner alone: who has the key can forge an approval.
 const FILE_MODE: u32 = 0o600;

@@ -166,7 +166,7 @@ impl Database {
     pub(super) async fn check_schema(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         let sql = match self {
             Self::Sqlite { .. } => concat!(
-                "SELECT type || ' ' || name FROM sqlite_master WHERE type = 'trigger' OR (type = 'view' AND name IN ",
+                "SELECT type || ' ' || name FROM sqlite_master WHERE type = 'trigger' OR (type = 'view' AND lower(name) IN ",
                 tables!(),
                 ") LIMIT 1"
             ),

@@ -182,6 +182,10 @@ impl Store {
             _ if adopts == Adopts::Everything => self.seal_all(key, &SealAll::Everything).await,
             SealState::Sealed => self.check_sums().await,
             SealState::OtherKey | SealState::NoKey => Err(StoreError::OtherKey { place: self.database.place() }),
+            // A database that was emptied is no new one.
+            SealState::Unsealed if !self.newest.kept()?.is_empty() => {
+                Err(StoreError::Older { place: self.database.place() })
+            }
             SealState::Unsealed if adopts == Adopts::Unsealed || self.decides_nothing().await? => {
                 self.seal_all(key, &SealAll::Unsealed).await
             }

@@ -5,7 +5,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -23,11 +23,11 @@ use super::{BrokenRow, Store, StoreError, inbox, ledger, standing, votes};
 /// part of a plan is not among them, because it never changes. Nor are messages and the faces of cards: an older one that is put
 /// back is shown again and decides nothing, because its buttons act on the plan in its present state.
 const ADDED: [(&SealedRows, &str); 5] = [
-    (&standing::SEALED, "SELECT string_agg(seal, '') FROM plans WHERE seal <> ''"),
-    (&votes::SEALED, "SELECT string_agg(seal, '') FROM votes WHERE seal <> ''"),
-    (&ledger::SEALED, "SELECT string_agg(seal, '') FROM ledger WHERE seal <> ''"),
-    (&inbox::SEALED, "SELECT string_agg(seal, '') FROM inbox WHERE state <> 'done' AND seal <> ''"),
-    (&HEAD, "SELECT string_agg(seal, '') FROM audit_head WHERE seal <> ''"),
+    (&standing::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM plans WHERE seal <> ''"),
+    (&votes::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM votes WHERE seal <> ''"),
+    (&ledger::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM ledger WHERE seal <> ''"),
+    (&inbox::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM inbox WHERE state <> 'done' AND seal <> ''"),
+    (&HEAD, "SELECT string_agg(CAST(seal AS TEXT), '') FROM audit_head WHERE seal <> ''"),
 ];
 
 /// The length of a seal, in hexadecimal digits.
@@ -153,6 +153,11 @@ impl Newest {
         self.is_changed.load(Ordering::Relaxed)
     }
 
+    /// Returns what the file says, if there is one.
+    pub(super) fn kept(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.file.as_ref().map_or(Ok(Vec::new()), NewestFile::read).map_err(StoreError::Newest)
+    }
+
     /// Begins a new series, before it is committed.
     pub(super) async fn begin(&self, sums: &Sums) -> Result<(), StoreError> {
         *self.known.lock().await = None;
@@ -218,6 +223,11 @@ impl NewestFile {
     }
 }
 
+/// Returns whether a database is not the one of which the file was written, or an earlier state of it.
+fn is_older(kept: &[(String, u64)], series: &str, changes: u64) -> bool {
+    !kept.is_empty() && !kept.iter().any(|(known, least)| known == series && *least <= changes)
+}
+
 fn line(sums: &Sums) -> Vec<u8> {
     let width = LINE_BYTES - 1;
     format!("{:<width$}\n", format!("{} {}", sums.series, sums.changes)).into_bytes()
@@ -238,12 +248,20 @@ impl Store {
         self.database.check_schema(&mut tx).await?;
         let sums = self.count_again(&mut tx, None, None).await?;
         tx.rollback().await.map_err(StoreError::while_doing("reading the seals"))?;
-        let kept = self.newest.file.as_ref().map_or(Ok(Vec::new()), NewestFile::read).map_err(StoreError::Newest)?;
-        let is_newest = kept.iter().any(|(series, changes)| *series == sums.series && *changes <= sums.changes);
-        if !kept.is_empty() && !is_newest {
+        let kept = self.newest.kept()?;
+        if is_older(&kept, &sums.series, sums.changes) {
             return Err(StoreError::Older { place: self.database.place() });
         }
         self.newest.opened(sums, &kept).await
+    }
+
+    /// Returns whether a bot with this file has written to a newer database, or to another one. Reads the file, and one row.
+    pub async fn is_older_than(&self, file: &Path) -> Result<bool, StoreError> {
+        let kept = NewestFile(file.to_owned()).read().map_err(StoreError::Newest)?;
+        let connection = self.read.acquire().await;
+        let mut connection = connection.map_err(StoreError::while_doing("reading the sums"))?;
+        let stored = self.stored_sums(&mut connection, SUMS).await?;
+        Ok(is_older(&kept, &stored.series, stored.changes))
     }
 
     /// Commits what was written, with the new sums where a sealed row was changed. With `check` all seals are read before.

@@ -196,6 +196,9 @@ async fn a_plan_that_is_put_back_as_it_was_is_named_and_not_carried_out_again() 
     for refused in [stage.home.pipe("load\n"), finish(stage.home.bot().args(["seal", "rotate"]), b"")] {
         assert!(refused.status.code() == Some(2) && refused.err.contains(changed), "{refused:?}");
     }
+    database::change(&stage.database(), "DELETE FROM seal_key").await;
+    let unsealed = finish(stage.home.bot().args(["audit", "verify"]), b"");
+    assert!(unsealed.status.code() == Some(1) && unsealed.err.contains("The rows are not sealed"), "{unsealed:?}");
     let adopted = finish(stage.home.bot().args(["seal", "adopt"]), b"");
     assert!(adopted.status.success(), "an administrator says so: {adopted:?}");
     assert!(stage.home.pipe("load\n").status.success());

@@ -141,6 +141,16 @@ async fn the_database_does_not_write_along(bed: Bed) {
     let refused = opened(&bed.url).await.expect_err("a trigger is there");
     assert!(refused.contains("has a trigger along, which the bot did not make; remove it"), "{refused}");
     raw(&bed.url, remove).await;
+    // Names have no case here.
+    let (in_place, back) = if bed.url.starts_with("sqlite:") {
+        ("CREATE VIEW VOTES AS SELECT * FROM kept", "DROP VIEW VOTES")
+    } else {
+        ("CREATE VIEW votes AS SELECT * FROM kept", "DROP VIEW votes")
+    };
+    raw(&bed.url, &format!("ALTER TABLE votes RENAME TO kept; {in_place}")).await;
+    let refused = opened(&bed.url).await.expect_err("a view is there").to_lowercase();
+    assert!(refused.contains("has a view votes, which the bot did not make"), "{refused}");
+    raw(&bed.url, &format!("{back}; ALTER TABLE kept RENAME TO votes")).await;
     opened(&bed.url).await.expect("it is gone");
     committed(&bed, &beginning(&to_do, "m-2")).await;
 }
@@ -216,6 +226,17 @@ async fn an_older_copy_of_the_database_is_refused() {
         refused.contains("is older than what the bot wrote last, or another one; give the newest one"),
         "{refused}"
     );
+    let reader = Store::open_for_reading(&url, Some(key.clone())).await.expect("it can be read");
+    assert!(reader.is_older_than(&directory.path().join("seal.newest")).await.expect("readable"));
+    reader.close().await;
+    // One that was emptied is no new one, and leaves the file as it is.
+    std::fs::write(directory.path().join("empty.db"), "").expect("it can be written");
+    put_back(&directory.path().join("empty.db"));
+    let refused = open(Adopts::Unsealed).await.expect_err("it is empty").to_string();
+    assert!(refused.contains("is older than what the bot wrote last"), "{refused}");
+    put_back(&own);
+    open(Adopts::Nothing).await.expect("it is still the newest").close().await;
+    put_back(&copy);
     open(Adopts::Everything).await.expect("an administrator says so").close().await;
     open(Adopts::Nothing).await.expect("it is the one in force").close().await;
     // From here on the other one is not in force.
