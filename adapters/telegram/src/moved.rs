@@ -3,18 +3,23 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use teloxide::types::{Message, UpdateKind};
+use tokio::time::Instant;
 
 use countersign_core::port::Ingress;
 use countersign_core::signal::ConversationId;
+
+/// How long the engine may take to store a new id: usually some milliseconds.
+const STORED_WITHIN: Duration = Duration::from_secs(1);
 
 /// The first ids of supergroups, by the ids that Telegram uses.
 pub(crate) type FirstIds = BTreeMap<i64, i64>;
 
 /// The ids of all such groups.
 #[derive(Clone, Default)]
-pub(crate) struct MovedChats(Arc<Mutex<Arc<FirstIds>>>);
+pub(crate) struct MovedChats(Arc<Mutex<Arc<FirstIds>>>, Arc<Mutex<BTreeMap<i64, Instant>>>);
 
 impl MovedChats {
     /// Returns the first ids that are known now.
@@ -33,10 +38,12 @@ impl MovedChats {
         let first = first(&known, before);
         if newest != first && known.get(&newest) != Some(&first) {
             Arc::make_mut(&mut known).insert(newest, first);
+            self.1.lock().unwrap_or_else(PoisonError::into_inner).entry(newest).or_insert_with(Instant::now);
         }
     }
 
-    /// Returns whether the engine has stored every id of a chat. Until then it does not know which rights hold there.
+    /// Returns whether the engine has stored every id of a chat, or had a second for it. Until it has, it does not know which rights
+    /// hold there.
     pub(crate) fn is_stored(&self, first: &ConversationId, ingress: &dyn Ingress) -> bool {
         let (known, Ok(first)) = (self.known(), first.as_str().parse::<i64>()) else { return true };
         let mut newest =
@@ -45,7 +52,14 @@ impl MovedChats {
             return true;
         }
         let stored = ingress.moved_rooms();
-        newest.all(|newest| stored.iter().any(|(id, _)| id.as_str() == newest))
+        newest.all(|newest| stored.iter().any(|(id, _)| id.as_str() == newest) || self.is_old(&newest))
+    }
+
+    /// Returns whether an id was learned a while ago.
+    fn is_old(&self, newest: &str) -> bool {
+        let learned = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = newest.parse::<i64>().ok().and_then(|newest| learned.get(&newest).copied());
+        at.is_none_or(|at| at.elapsed() > STORED_WITHIN)
     }
 
     /// Takes over the ids that the engine has stored.

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use countersign_telegram_fake::{Call, ChatId, Fake, Fault, Outcome, Say};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::cast::{FORUMS, GROUPS, Kind, PRIVATE_ROOMS, Place, TOPICS};
 use super::facts::{Life, Sent, Told, letters};
 use super::seen::{Seen, life_of};
 use super::unruly::{Pressed, Rates, Spell, Unruly};
+use super::until;
 
 /// How a message begins that may be a repeat.
 const REPEAT: &str = "(may be a repeat)";
@@ -65,7 +67,13 @@ impl Unruly for Fake {
             Spell::Silent => Fault::silent().on("sendMessage"),
             Spell::Gone => {
                 self.stop_listening().await;
-                tokio::time::sleep(time).await;
+                let begun = Instant::now();
+                until(
+                    time * 2 + Duration::from_secs(1),
+                    async || "time".to_owned(),
+                    async || (begun.elapsed() >= time).then_some(()),
+                )
+                .await;
                 return self.listen_again().await;
             }
         };
