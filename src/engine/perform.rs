@@ -219,7 +219,9 @@ impl Worker {
                     break;
                 }
                 self.engine.on_store_trouble(&error);
-                self.show_that_it_waits();
+                if attempt == COMMITS_MAX {
+                    self.show_that_it_waits();
+                }
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => pause = (pause * 2).min(COMMIT_PAUSE_MAX),

@@ -62,9 +62,7 @@ impl Target {
             Root::MovedChain { chat, message } => target.answering(anchor, MessageRef { chat, message }),
         })
     }
-}
 
-impl Target {
     /// Answers the anchor or the message that began the thread, whichever is first in this chat.
     fn answering(self, anchor: Option<&EventId>, root: MessageRef) -> Self {
         let answered = anchor.and_then(MessageRef::of).into_iter().chain([root]).find(|one| one.chat == self.chat);

@@ -30,8 +30,7 @@ pub(crate) enum Taken {
     Stopping,
 }
 
-/// How often, and how far apart, it is looked whether a chat's new id is stored: for about two seconds.
-const SETTLES_MAX: u32 = 100;
+/// The pause between two looks whether a chat's new id is stored.
 const SETTLE_EVERY: Duration = Duration::from_millis(20);
 
 type Admitted = Result<Admission, String>;
@@ -95,9 +94,8 @@ async fn take_chat(
     done: &Mutex<BTreeSet<u32>>,
 ) -> Taken {
     for (id, heard) in updates {
-        let admitted =
-            if is_settled(telegram, ingress, heard).await { admit(ingress, heard).await } else { Ok(Admission::Busy) };
-        match admitted {
+        settled(telegram, ingress, heard).await;
+        match admit(ingress, heard).await {
             Ok(Admission::Stopping) => return Taken::Stopping,
             Ok(Admission::Busy) if can_wait => return Taken::Later(*id),
             Ok(admission) => settle(telegram, heard, &admission),
@@ -108,16 +106,13 @@ async fn take_chat(
     Taken::All
 }
 
-/// Waits until the engine has stored the new id of a chat, if it has one: the rights there depend on it. False if that takes long.
-async fn is_settled(telegram: &Telegram, ingress: &dyn Ingress, heard: &Heard) -> bool {
-    let Some(first) = chat(heard).filter(|_| !is_move(heard)) else { return true };
-    for _ in 0..SETTLES_MAX {
-        if telegram.moved.is_stored(first, ingress) {
-            return true;
-        }
+/// Waits until the engine has stored the new id of a chat, if it has one, because the rights there depend on it. For a second at
+/// most.
+async fn settled(telegram: &Telegram, ingress: &dyn Ingress, heard: &Heard) {
+    let Some(first) = chat(heard).filter(|_| !is_move(heard)) else { return };
+    while !telegram.moved.is_stored(first, ingress) {
         tokio::time::sleep(SETTLE_EVERY).await;
     }
-    false
 }
 
 const fn is_move(heard: &Heard) -> bool {
