@@ -43,9 +43,9 @@ pub enum StoreError {
         /// The database.
         place: String,
     },
-    /// Rows were removed, added or put back.
+    /// Rows were changed, removed or put back.
     #[error(
-        "{place} was changed by another program: rows of {tables} were removed, added or put back as they were before; restore a backup, or accept them as they are with `countersign seal adopt`"
+        "{place} was changed by another program: rows of {tables} were changed, removed or put back as they were before; `countersign audit verify` lists them; restore a backup, or go on without the changed rows with `countersign seal adopt --intact`"
     )]
     Changed {
         /// The database.

@@ -21,6 +21,7 @@ mod plans;
 mod row;
 mod seal;
 mod standing;
+mod newest;
 mod sums;
 mod threads;
 mod transaction;
@@ -46,13 +47,14 @@ pub use inbox::{Ending, Parked, Unfinished, UnfinishedSignals};
 pub use ledger::{LedgerChange, ReadLedger};
 use line::{Line, Rank};
 pub use messages::{CardPost, TouchedPost};
+use newest::Newest;
 pub use outbox::{NewPost, OpenPosts, Settled, StoredPost};
 use plans::Applied;
 pub use plans::{Committed, OpenPlans, PlanChange, PlansLeft};
 pub use row::BrokenRow;
 pub use seal::{SealKey, SealState};
 use seal::{SealWriter, Seals};
-use sums::{Check, Newest};
+use sums::Check;
 use transaction::Open;
 pub use usage::NewUse;
 
@@ -93,6 +95,9 @@ pub enum Adopts {
     Nothing,
     /// A database that has no seals, because there was no key before.
     Unsealed,
+    /// Those whose seal fits, at an administrator's request: what was removed or put back counts as it is, and a changed row
+    /// decides nothing.
+    Intact,
     /// All rows, at an administrator's request.
     Everything,
 }

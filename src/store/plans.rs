@@ -18,6 +18,8 @@ macro_rules! open_states {
     };
 }
 
+pub(super) use open_states;
+
 /// Every column of a plan, the key of its thread, and a row for each of its votes: one statement, so that they are of one
 /// moment. A statement adds which plans, and their order; within a plan the votes must be in theirs.
 macro_rules! select_plans {
@@ -44,6 +46,14 @@ pub(super) const FROZEN: SealedRows = SealedRows {
     select: "SELECT id, digest, target, requested_at, expires_at, frozen_seal FROM plans",
     set: "UPDATE plans SET frozen_seal = $1 WHERE id = $2",
 };
+
+/// The plans that can still come to something, with the columns of both seals.
+pub(super) const COUNTED: &str = concat!(
+    "SELECT p.id, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, p.next_look, p.reminded, p.level, \
+     p.withdrawn, p.version, p.last_move, p.seal, p.digest, p.target, p.requested_at, p.expires_at, p.frozen_seal, \
+     (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p WHERE p.state IN ",
+    open_states!()
+);
 
 /// One change of a step to the plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,8 +230,8 @@ async fn file(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, filed: &Filed)
         0 if is_filed(tx, filed).await? => Ok(0),
         0 => Err(StoreError::OtherPlan(plan.id.clone())),
         rows => {
-            seals.change(&standing::SEALED, String::new(), stands);
             votes::add(tx, seals, &plan.id, &filed.standing.votes).await?;
+            count(tx, seals, &plan.id, [String::new(), stands], filed.standing.state).await?;
             Ok(rows)
         }
     }
@@ -248,12 +258,28 @@ async fn shift(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, id: &str, mov
     if changed.rows_affected() != 1 {
         return Ok(false);
     }
-    seals.change(&standing::SEALED, before.unwrap_or_default(), seal);
     if moved.from == PlanState::Pending {
         // Only a plan that waits gets votes.
         votes::add(tx, seals, &moved.plan, &moved.to.votes).await?;
     }
+    count(tx, seals, &moved.plan, [before.unwrap_or_default(), seal], moved.to.state).await?;
     Ok(true)
+}
+
+/// Notes a plan's new seal. A plan that has ended, and its votes, are not counted any longer.
+async fn count(
+    tx: &mut AnyConnection,
+    seals: &mut SealWriter<'_>,
+    plan: &PlanId,
+    [before, after]: [String; 2],
+    state: PlanState,
+) -> Result<(), StoreError> {
+    if state.is_open() {
+        seals.change(&standing::SEALED, before, after);
+        return Ok(());
+    }
+    seals.change(&standing::SEALED, before, String::new());
+    votes::end(tx, seals, plan).await
 }
 
 /// Whether this very step was committed before. A step may move a plan more than once, and only the last of these moves

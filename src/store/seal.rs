@@ -180,16 +180,15 @@ impl Store {
         let Some(key) = &self.seals.0 else { return Ok(()) };
         match self.seal_state().await? {
             _ if adopts == Adopts::Everything => self.seal_all(key, &SealAll::Everything).await,
+            SealState::Sealed if adopts == Adopts::Intact => self.seal_all(key, &SealAll::Sound(&self.seals)).await,
             SealState::Sealed => self.check_sums().await,
             SealState::OtherKey | SealState::NoKey => Err(StoreError::OtherKey { place: self.database.place() }),
             // A database that was emptied is no new one.
             SealState::Unsealed if !self.newest.kept()?.is_empty() => {
                 Err(StoreError::Older { place: self.database.place() })
             }
-            SealState::Unsealed if adopts == Adopts::Unsealed || self.decides_nothing().await? => {
-                self.seal_all(key, &SealAll::Unsealed).await
-            }
-            SealState::Unsealed => Err(StoreError::Unsealed { place: self.database.place() }),
+            SealState::Unsealed if adopts == Adopts::Unsealed => self.seal_all(key, &SealAll::Unsealed).await,
+            SealState::Unsealed => self.seal_all(key, &SealAll::Empty).await,
         }
     }
 
@@ -206,12 +205,6 @@ impl Store {
         })
     }
 
-    async fn decides_nothing(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT (SELECT COUNT(*) FROM plans) + (SELECT COUNT(*) FROM ledger) + (SELECT COUNT(*) FROM inbox)";
-        let rows = sqlx::query_scalar::<_, i64>(sql).fetch_one(&self.read).await;
-        Ok(rows.map_err(StoreError::while_doing("looking for sealed rows"))? == 0)
-    }
-
     /// Seals every row with another key, and remembers that key. A row whose seal does not fit loses it. Writes, one commit.
     /// No other process may use the database meanwhile.
     pub async fn change_seal_key(&self, new: &SealKey) -> Result<(), StoreError> {
@@ -224,23 +217,26 @@ impl Store {
         // Excludes other writers.
         let locked = sqlx::query(self.database.lock_audit_head()).fetch_optional(&mut *tx).await;
         locked.map_err(StoreError::while_doing(doing))?;
-        if matches!(all, SealAll::Unsealed) && self.mark(&mut tx).await?.is_some() {
+        if matches!(all, SealAll::Unsealed | SealAll::Empty) && self.mark(&mut tx).await?.is_some() {
             // By another bot that was started at the same time.
             tx.rollback().await.map_err(StoreError::while_doing(doing))?;
             return self.check_sums().await;
         }
-        let mut sums = Sums::begin();
+        if matches!(all, SealAll::Empty) && !decides_nothing(&mut tx).await? {
+            return Err(StoreError::Unsealed { place: self.database.place() });
+        }
         for rows in ALL {
             let read = sqlx::query(rows.select).fetch_all(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
             for row in &read {
                 let row = Stored::new(rows.table, row);
                 let is_sound = !matches!(all, SealAll::Sound(before) if before.check(rows, &row).is_err());
                 let seal = if is_sound { key.seal(rows.kind, &(rows.parts)(&row)?) } else { String::new() };
-                sums.add(key, rows, &seal);
                 let set = sqlx::query(rows.set).bind(seal).bind(row.id()).execute(&mut *tx).await;
                 set.map_err(StoreError::while_doing(doing))?;
             }
         }
+        let mut sums = Sums::begin();
+        sums.count(&mut tx, key).await?;
         remember(&mut tx, key, &sums).await.map_err(StoreError::while_doing(doing))?;
         self.newest.begin(&sums).await?;
         tx.commit().await.map_err(StoreError::while_doing(doing))?;
@@ -252,7 +248,7 @@ impl Store {
         found.fetch_optional(connection).await.map_err(StoreError::while_doing("reading the seals' key"))
     }
 
-    /// Returns every row with a wrong seal, every table with rows that were removed or put back, and every plan that is not as the
+    /// Returns every row with a wrong seal, every table with rows that were changed, removed or put back, and every plan that is not as the
     /// audit trail says. Empty without a key. Reads all sealed rows and the trail, all of one moment.
     pub async fn broken_rows(&self) -> Result<Vec<BrokenRow>, StoreError> {
         let mut broken = Vec::new();
@@ -279,10 +275,18 @@ impl Store {
 enum SealAll<'s> {
     /// All, if no other bot has sealed them by now.
     Unsealed,
+    /// Those of a new database, which decide nothing. Others are refused.
+    Empty,
     /// All, as they are.
     Everything,
     /// Those whose seal fits.
     Sound(&'s Seals),
+}
+
+async fn decides_nothing(tx: &mut AnyConnection) -> Result<bool, StoreError> {
+    let sql = "SELECT (SELECT COUNT(*) FROM plans) + (SELECT COUNT(*) FROM ledger) + (SELECT COUNT(*) FROM inbox)";
+    let rows = sqlx::query_scalar::<_, i64>(sql).fetch_one(tx).await;
+    Ok(rows.map_err(StoreError::while_doing("looking for sealed rows"))? == 0)
 }
 
 async fn remember(tx: &mut AnyConnection, key: &SealKey, sums: &Sums) -> Result<(), sqlx::Error> {

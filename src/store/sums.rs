@@ -1,44 +1,43 @@
 //! Sums of seals. A seal proves that the bot wrote a row, but not that the row is the newest one: an older copy of it has a valid
-//! seal too, and a removed row has none. So the seals of each table are added up, and each sum is sealed together with the number
-//! of changes. The newest number is kept in memory, and in a file outside the database.
+//! seal too, and a removed row has none. So the seals of the rows that can still decide something are added up, table by table,
+//! and each sum is sealed together with the number of changes. A row whose seal does not fit its content is not counted: it
+//! takes no other row's place.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use sqlx::AnyConnection;
-use tokio::sync::Mutex;
 
 use super::audit::HEAD;
 use super::dialect::Durability;
+use super::newest::{NewestFile, is_older};
 use super::row::Stored;
-use super::seal::{SealKey, SealWriter, SealedRows};
+use super::seal::{SealKey, SealWriter, SealedRows, Seals};
 use super::transaction::Open;
-use super::{BrokenRow, Store, StoreError, inbox, ledger, standing, votes};
+use super::{BrokenRow, Store, StoreError, inbox, ledger, plans, standing, votes};
 
-/// The rows that are added up, and how their seals are read, one behind the other: the rows that can decide something. The frozen
-/// part of a plan is not among them, because it never changes. Nor are messages and the faces of cards: an older one that is put
-/// back is shown again and decides nothing, because its buttons act on the plan in its present state.
-const ADDED: [(&SealedRows, &str); 5] = [
-    (&standing::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM plans WHERE seal <> ''"),
-    (&votes::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM votes WHERE seal <> ''"),
-    (&ledger::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM ledger WHERE seal <> ''"),
-    (&inbox::SEALED, "SELECT string_agg(CAST(seal AS TEXT), '') FROM inbox WHERE state <> 'done' AND seal <> ''"),
-    (&HEAD, "SELECT string_agg(CAST(seal AS TEXT), '') FROM audit_head WHERE seal <> ''"),
+/// The rows of a table that are added up.
+struct Counted {
+    rows: &'static SealedRows,
+    /// Another seal of the same row, which must fit too.
+    also: Option<&'static SealedRows>,
+    /// Selects the rows that can still decide something, with every sealed column.
+    select: &'static str,
+}
+
+/// A plan that has ended, its votes and a signal whose request has ended decide nothing more. Messages and the faces of cards are
+/// not among them: an older one that is put back is shown again and decides nothing, because its buttons act on the plan in its
+/// present state.
+const COUNTED: [Counted; 5] = [
+    Counted { rows: &standing::SEALED, also: Some(&plans::FROZEN), select: plans::COUNTED },
+    Counted { rows: &votes::SEALED, also: None, select: votes::COUNTED },
+    Counted { rows: &ledger::SEALED, also: None, select: ledger::SEALED.select },
+    Counted { rows: &inbox::SEALED, also: None, select: inbox::SEALED.select },
+    Counted { rows: &HEAD, also: None, select: HEAD.select },
 ];
-
-/// The length of a seal, in hexadecimal digits.
-const SEAL_DIGITS: usize = 64;
 
 /// Reads the row.
 const SUMS: &str = "SELECT 'key' AS id, series, changes, sums FROM seal_key WHERE one = 1";
-
-/// The length of a line of the file: a series, a blank, a number and the line's end, filled up with blanks, so that a line is
-/// written over in one piece.
-const LINE_BYTES: usize = 64;
 
 /// The length of a series, in bytes before they are written in hexadecimal digits.
 const SERIES_BYTES: usize = 16;
@@ -69,7 +68,7 @@ impl Sum {
 pub(super) struct Sums {
     series: String,
     changes: u64,
-    of_tables: [Sum; ADDED.len()],
+    of_tables: [Sum; COUNTED.len()],
 }
 
 impl Sums {
@@ -79,7 +78,7 @@ impl Sums {
     }
 
     /// Adds a row's seal. A row without one is not there.
-    pub(super) fn add(&mut self, key: &SealKey, rows: &SealedRows, seal: &str) {
+    fn add(&mut self, key: &SealKey, rows: &SealedRows, seal: &str) {
         if let (Some(sum), false) = (self.of(rows), seal.is_empty()) {
             sum.add(Sum::of(key, rows, seal));
         }
@@ -92,7 +91,7 @@ impl Sums {
     }
 
     fn of(&mut self, rows: &SealedRows) -> Option<&mut Sum> {
-        let place = ADDED.iter().position(|(added, _)| added.kind == rows.kind)?;
+        let place = COUNTED.iter().position(|counted| counted.rows.kind == rows.kind)?;
         self.of_tables.get_mut(place)
     }
 
@@ -108,129 +107,44 @@ impl Sums {
 
     /// Returns what is stored of them.
     pub(super) fn sealed(&self, key: &SealKey) -> String {
-        let seal = |((rows, _), Sum(sum)): (&(&SealedRows, &str), &Sum)| {
+        let seal = |(Counted { rows, .. }, Sum(sum)): (&Counted, &Sum)| {
             let sum = sum.map(|part| part.to_string());
             let parts = [&self.series, &self.changes.to_string(), &sum[0], &sum[1], &sum[2], &sum[3]];
             super::seal::hex(&key.hash(&format!("sum of {}", rows.kind), &parts.map(String::as_str)))
         };
-        ADDED.iter().zip(&self.of_tables).map(seal).collect::<Vec<_>>().join(" ")
+        COUNTED.iter().zip(&self.of_tables).map(seal).collect::<Vec<_>>().join(" ")
     }
 
     pub(super) fn series(&self) -> &str {
         &self.series
     }
 
+    pub(super) const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Returns these sums as they were after another number of changes.
+    pub(super) fn at(&self, changes: u64) -> Self {
+        Self { changes, ..self.clone() }
+    }
+
+    /// Counts the rows of a database that is sealed anew.
+    pub(super) async fn count(&mut self, tx: &mut AnyConnection, key: &SealKey) -> Result<(), StoreError> {
+        self.of_tables = add_up(tx, key).await?;
+        Ok(())
+    }
+
     /// Returns the tables whose rows are not the ones that were sealed.
     fn wrong(&self, key: &SealKey, stored: &str) -> Vec<&'static SealedRows> {
         let own = self.sealed(key);
         let mut stored = stored.split(' ');
-        ADDED
-            .into_iter()
+        COUNTED
+            .iter()
             .zip(own.split(' '))
             .filter(|(_, own)| stored.next() != Some(own))
-            .map(|((rows, _), _)| rows)
+            .map(|(counted, _)| counted.rows)
             .collect()
     }
-}
-
-/// The newest sums that this process knows, and where their number is kept.
-#[derive(Debug, Default)]
-pub(super) struct Newest {
-    known: Mutex<Option<Sums>>,
-    file: Option<NewestFile>,
-    is_changed: AtomicBool,
-    /// The number of changes that no power cut can undo, as far as is known.
-    durable: AtomicU64,
-}
-
-impl Newest {
-    pub(super) fn kept_in(file: Option<PathBuf>) -> Arc<Self> {
-        Arc::new(Self { file: file.map(NewestFile), ..Self::default() })
-    }
-
-    /// Returns whether this process has seen that another program changed the rows.
-    pub(super) fn is_changed(&self) -> bool {
-        self.is_changed.load(Ordering::Relaxed)
-    }
-
-    /// Returns what the file says, if there is one.
-    pub(super) fn kept(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        self.file.as_ref().map_or(Ok(Vec::new()), NewestFile::read).map_err(StoreError::Newest)
-    }
-
-    /// Begins a new series, before it is committed.
-    pub(super) async fn begin(&self, sums: &Sums) -> Result<(), StoreError> {
-        *self.known.lock().await = None;
-        self.file.as_ref().map_or(Ok(()), |file| file.expect(sums)).map_err(StoreError::Newest)
-    }
-
-    /// Remembers the sums of a database that is opened. The newest commits may not be on the disk yet, so that the file keeps the
-    /// number that it has.
-    async fn opened(&self, sums: Sums, kept: &[(String, u64)]) -> Result<(), StoreError> {
-        let durable = kept.iter().find(|(series, _)| *series == sums.series).map_or(0, |(_, changes)| *changes);
-        self.durable.store(durable, Ordering::Relaxed);
-        let is_kept = matches!(kept, [(series, _)] if *series == sums.series);
-        let line = Sums { changes: durable, ..sums.clone() };
-        *self.known.lock().await = Some(sums);
-        let file = self.file.as_ref().filter(|_| !is_kept);
-        file.map_or(Ok(()), |file| file.keep(&line)).map_err(StoreError::Newest)
-    }
-
-    /// Keeps what was committed for good.
-    pub(super) async fn keep(&self, sums: Sums) -> Result<(), StoreError> {
-        let kept = self.file.as_ref().map_or(Ok(()), |file| file.keep(&sums)).map_err(StoreError::Newest);
-        *self.known.lock().await = Some(sums);
-        kept
-    }
-}
-
-/// The file with the newest number of changes: a line, or two while a new series is begun.
-#[derive(Debug)]
-struct NewestFile(PathBuf);
-
-impl NewestFile {
-    /// Writes one line over the first one, and leaves the second.
-    fn keep(&self, sums: &Sums) -> std::io::Result<()> {
-        let file = self.open()?;
-        file.write_all_at(&line(sums), 0)?;
-        if file.metadata()?.len() > LINE_BYTES as u64 { file.set_len(LINE_BYTES as u64) } else { Ok(()) }
-    }
-
-    /// Writes a second line: which of the two is right is known when the database is opened.
-    fn expect(&self, sums: &Sums) -> std::io::Result<()> {
-        let file = self.open()?;
-        file.write_all_at(&line(sums), file.metadata()?.len().min(LINE_BYTES as u64))?;
-        file.sync_all()
-    }
-
-    fn open(&self) -> std::io::Result<File> {
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&self.0)
-    }
-
-    /// Returns each series with the number of its changes; none where there is no file.
-    fn read(&self) -> std::io::Result<Vec<(String, u64)>> {
-        let mut text = String::new();
-        match File::open(&self.0) {
-            Ok(file) => file.take(4 * LINE_BYTES as u64).read_to_string(&mut text)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let parsed = |line: &str| {
-            let (series, changes) = line.trim_end().split_once(' ')?;
-            Some((series.to_owned(), changes.parse().ok()?))
-        };
-        Ok(text.lines().filter_map(parsed).collect())
-    }
-}
-
-/// Returns whether a database is not the one of which the file was written, or an earlier state of it.
-fn is_older(kept: &[(String, u64)], series: &str, changes: u64) -> bool {
-    !kept.is_empty() && !kept.iter().any(|(known, least)| known == series && *least <= changes)
-}
-
-fn line(sums: &Sums) -> Vec<u8> {
-    let width = LINE_BYTES - 1;
-    format!("{:<width$}\n", format!("{} {}", sums.series, sums.changes)).into_bytes()
 }
 
 /// The row that is stored.
@@ -364,13 +278,13 @@ impl Store {
         Ok(StoredSums { series: row.text("series")?, changes: row.natural("changes")?, sealed: row.text("sums")? })
     }
 
-    /// Returns the tables in which rows were removed, added or put back. Reads all seals, in this transaction.
+    /// Returns the tables in which rows were changed, removed or put back. Reads all seals, in this transaction.
     pub(super) async fn broken_sums(&self, tx: &mut AnyConnection) -> Result<Vec<BrokenRow>, StoreError> {
         let Some(key) = &self.seals.0 else { return Ok(Vec::new()) };
         let stored = self.stored_sums(tx, SUMS).await?;
         let sums = Sums { series: stored.series, changes: stored.changes, of_tables: add_up(tx, key).await? };
         let broken = |rows: &SealedRows| {
-            let problem = format!("rows of table {} were removed, added or put back as they were before", rows.table);
+            let problem = format!("rows of table {} were changed, removed or put back as they were before", rows.table);
             BrokenRow { table: rows.table, id: String::new(), problem }
         };
         let mut broken: Vec<BrokenRow> = sums.wrong(key, &stored.sealed).into_iter().map(broken).collect();
@@ -387,18 +301,19 @@ impl Store {
     }
 }
 
-/// Adds up the seals that are there.
-async fn add_up(tx: &mut AnyConnection, key: &SealKey) -> Result<[Sum; ADDED.len()], StoreError> {
+/// Adds up the seals that fit their rows.
+async fn add_up(tx: &mut AnyConnection, key: &SealKey) -> Result<[Sum; COUNTED.len()], StoreError> {
+    let seals = Seals(Some(key.clone()));
     let mut sums = Sums { series: String::new(), changes: 0, of_tables: Default::default() };
-    for (rows, seals) in ADDED {
-        let seals = sqlx::query_scalar::<_, Option<String>>(seals).fetch_one(&mut *tx).await;
-        let seals = seals.map_err(StoreError::while_doing("adding up the seals"))?.unwrap_or_default();
-        let mut left = seals.as_str();
-        while !left.is_empty() {
-            // A seal of another length is none of ours, and fits no sum.
-            let (seal, others) = left.split_at_checked(SEAL_DIGITS).unwrap_or((left, ""));
-            sums.add(key, rows, seal);
-            left = others;
+    for Counted { rows, also, select } in &COUNTED {
+        let read = sqlx::query(*select).fetch_all(&mut *tx).await;
+        for row in &read.map_err(StoreError::while_doing("adding up the seals"))? {
+            let row = Stored::new(rows.table, row);
+            let is_sound =
+                [Some(rows), also.as_ref()].into_iter().flatten().all(|rows| seals.check(rows, &row).is_ok());
+            if is_sound {
+                sums.add(key, rows, &row.text(rows.column)?);
+            }
         }
     }
     Ok(sums.of_tables)
@@ -409,7 +324,7 @@ async fn add_up(tx: &mut AnyConnection, key: &SealKey) -> Result<[Sum; ADDED.len
 pub(super) enum Check {
     /// The number of changes is the newest one.
     Newest,
-    /// No row was removed, added or put back.
+    /// No row was changed, removed or put back.
     All,
 }
 
@@ -440,26 +355,8 @@ mod tests {
             assert_eq!(one.wrong(&key, &sum(other).sealed(&key)).len(), 1, "{other:?}");
         }
         let later = Sums { changes: 1, ..one.clone() };
-        assert_eq!(one.wrong(&key, &later.sealed(&key)).len(), ADDED.len());
+        assert_eq!(one.wrong(&key, &later.sealed(&key)).len(), COUNTED.len());
         assert!(one.wrong(&key, &one.sealed(&key)).is_empty());
-        assert_eq!(one.wrong(&key, "").len(), ADDED.len());
-    }
-
-    #[test]
-    fn the_newest_number_is_written_over_and_a_new_series_stands_beside_it() {
-        let folder = tempfile::tempdir().expect("a folder for the test");
-        let file = NewestFile(folder.path().join("newest"));
-        assert!(file.read().expect("readable").is_empty());
-        let (mut first, second) = (Sums::begin(), Sums::begin());
-        for changes in [0, 9, 10_000_000_000, u64::MAX] {
-            first.changes = changes;
-            file.keep(&first).expect("writable");
-            assert_eq!(file.read().expect("readable"), [(first.series.clone(), changes)]);
-        }
-        file.expect(&second).expect("writable");
-        assert_eq!(file.read().expect("readable"), [(first.series.clone(), u64::MAX), (second.series.clone(), 0)]);
-        file.expect(&second).expect("writable");
-        file.keep(&second).expect("writable");
-        assert_eq!(file.read().expect("readable"), [(second.series.clone(), 0)]);
+        assert_eq!(one.wrong(&key, "").len(), COUNTED.len());
     }
 }

@@ -9,6 +9,7 @@ use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 
 use super::StoreError;
+use super::plans::open_states;
 use super::row::Stored;
 use super::seal::{SealWriter, SealedRows, Seals};
 
@@ -22,6 +23,14 @@ pub(super) const SEALED: SealedRows = SealedRows {
              actor AS vote_actor, body AS vote, seal AS vote_seal FROM votes",
     set: "UPDATE votes SET seal = $1 WHERE plan = substr($2, 1, 32) AND n = CAST(substr($2, 34) AS BIGINT)",
 };
+
+/// The votes on plans that can still come to something.
+pub(super) const COUNTED: &str = concat!(
+    "SELECT v.plan || ':' || v.n AS id, v.plan, v.n AS vote_n, v.person AS vote_person, v.platform AS vote_platform, \
+     v.actor AS vote_actor, v.body AS vote, v.seal AS vote_seal \
+     FROM plans AS p JOIN votes AS v ON v.plan = p.id WHERE p.state IN ",
+    open_states!()
+);
 
 fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
     // A plan's id has no colon; read with its plan, a vote's row has the plan's id alone.
@@ -60,6 +69,15 @@ pub(super) async fn add(
         if added.rows_affected() == 1 {
             seals.change(&SEALED, String::new(), seal);
         }
+    }
+    Ok(())
+}
+
+/// Notes that the votes on a plan decide nothing any longer.
+pub(super) async fn end(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, plan: &PlanId) -> Result<(), StoreError> {
+    let counted = sqlx::query_scalar::<_, String>("SELECT seal FROM votes WHERE plan = $1").bind(plan.as_str());
+    for seal in counted.fetch_all(tx).await.map_err(StoreError::while_doing("ending the votes on a plan"))? {
+        seals.change(&SEALED, seal, String::new());
     }
     Ok(())
 }

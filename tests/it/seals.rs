@@ -182,7 +182,7 @@ async fn a_plan_that_is_put_back_as_it_was_is_named_and_not_carried_out_again() 
         format!("column state, row {}: it is pending, and the audit trail says that it became verified", card.plan);
     assert!(verified.status.code() == Some(1) && verified.err.contains(&said), "{verified:?}");
     assert!(
-        verified.err.contains("rows of table votes were removed, added or put back as they were before"),
+        verified.err.contains("rows of table plans were changed, removed or put back as they were before"),
         "{verified:?}"
     );
     // The bot that runs carries out nothing more, not even what is sound, and ends.
@@ -191,7 +191,7 @@ async fn a_plan_that_is_put_back_as_it_was_is_named_and_not_carried_out_again() 
     stage.fake.press_button(BOB, next.room, next.message, "Approve");
     assert_eq!(stage.ended().await.code(), Some(2), "{}", stage.logged());
     assert!(lives(other.pid()), "{}", stage.logged());
-    let changed = "was changed by another program: rows of plans, votes were removed, added or put back";
+    let changed = "was changed by another program: rows of plans were changed, removed or put back";
     assert!(stage.logged().contains(changed), "{}", stage.logged());
     for refused in [stage.home.pipe("load\n"), finish(stage.home.bot().args(["seal", "rotate"]), b"")] {
         assert!(refused.status.code() == Some(2) && refused.err.contains(changed), "{refused:?}");

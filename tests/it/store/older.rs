@@ -1,7 +1,9 @@
 //! Older rows: who can write to the database cannot bring back what was, neither a row nor the whole, nor take one away, nor have
 //! the database itself write along. On both engines.
 
-use countersign::store::{Adopts, LedgerChange, SealKey, Sealing, StepRecord, Store, sqlite_url};
+use std::collections::BTreeSet;
+
+use countersign::store::{Adopts, Committed, LedgerChange, SealKey, Sealing, StepRecord, Store, sqlite_url};
 use countersign_core::approval::{Filed, PlanState};
 use countersign_core::ledger::{Account, Key, Ledger, Link, Record};
 use countersign_core::signal::{ActorId, Platform, SignalId, Wall};
@@ -14,6 +16,8 @@ use countersign::store::Ending;
 
 const CASES: &[(&str, Case)] = cases![
     what_was_is_not_brought_back,
+    a_row_that_was_changed_takes_no_other_rows_place,
+    what_has_ended_is_not_read_before_a_change,
     the_database_does_not_write_along,
     two_bots_with_one_key_write_in_turns,
     a_bot_that_was_away_takes_the_newest_rows,
@@ -101,15 +105,15 @@ async fn what_was_is_not_brought_back(bed: Bed) {
         for change in [put(table, "older"), gone] {
             raw(&bed.url, &change).await;
             let refused = opened(&bed.url).await.expect_err("it is not what was written");
+            let (rows, others) = refused.split_once(" were changed, removed or put back").unwrap_or_default();
             assert!(
-                refused
-                    .contains(&format!("was changed by another program: rows of {table} were removed, added or put")),
+                rows.contains("was changed by another program: rows of ") && rows.contains(table) && !others.is_empty(),
                 "{change}: {refused}"
             );
             let named: Vec<String> =
                 bed.store.broken_rows().await.expect("readable").into_iter().map(|row| row.problem).collect();
             assert!(
-                named.iter().any(|problem| problem.contains(&format!("rows of table {table} were removed"))),
+                named.iter().any(|problem| problem.contains(&format!("rows of table {table} were changed"))),
                 "{change}: {named:?}"
             );
             let begun = bed.store.commit(&beginning(&to_do, "m-3")).await;
@@ -121,6 +125,88 @@ async fn what_was_is_not_brought_back(bed: Bed) {
     assert!(!bed.store.is_in_place(), "it has seen what happened");
     opened(&bed.url).await.expect("everything is as it was");
     committed(&bed, &beginning(&to_do, "m-4")).await;
+}
+
+/// Each hides a plan under way, a vote, a link or a signal, and leaves every seal where a sum over seals alone would find it.
+async fn a_row_that_was_changed_takes_no_other_rows_place(bed: Bed) {
+    accepted(&bed, "s-1", "main", 1).await;
+    accepted(&bed, "s-2", "main", 2).await;
+    let (under_way, ended) = (plan(1, "host:web-1"), plan(2, "host:web-2"));
+    let (to_do, voted_on, elsewhere) = (plan(3, "host:web-1"), taking(4, 3), plan(5, "host:web-5"));
+    let mut voters = desk_with(&voted_on);
+    let vote = voted(&mut voters, &voted_on, vote("bob", "1001"));
+    let mut desk = desk_with(&ended);
+    let denied = shifted(&mut desk, ended.id(), PlanState::Denied);
+    let filed = [&under_way, &ended, &to_do, &voted_on, &elsewhere].map(file);
+    let plans = filed.into_iter().chain([change("m-1", &denied), change("m-2", &vote)]).collect();
+    let ledger = vec![link(Some("bob"), &Ledger::default())];
+    committed(&bed, &StepRecord { plans, ledger, ..step("s-1", 5, Vec::new()) }).await;
+    committed(&bed, &beginning(&under_way, "m-3")).await;
+    let (one, two, four) = (under_way.id(), ended.id(), voted_on.id());
+    let hidden = [
+        ("plans", format!("UPDATE plans SET state = 'verified', outcome = 'as_expected' WHERE id = '{one}'")),
+        ("plans", format!("UPDATE plans SET state = 'pending' WHERE id = '{one}'")),
+        ("plans", format!("UPDATE plans SET target = 'host:web-9' WHERE id = '{one}'")),
+        (
+            "plans",
+            format!(
+                "UPDATE plans SET seal = (SELECT seal FROM plans WHERE id = '{one}'), state = 'pending' WHERE id = '{two}'; \
+                 UPDATE plans SET state = 'failed', seal = '' WHERE id = '{one}'"
+            ),
+        ),
+        (
+            "votes",
+            format!(
+                "UPDATE votes SET plan = '{two}' WHERE plan = '{four}'; UPDATE plans SET state = 'pending' WHERE id = '{two}'"
+            ),
+        ),
+        ("ledger", "UPDATE ledger SET id = REPLACE(id, '4711', '4712')".to_owned()),
+        ("inbox", "UPDATE inbox SET body = REPLACE(body, 's-2', 's-9') WHERE id = 's-2'".to_owned()),
+        ("inbox", "UPDATE inbox SET state = 'done', ending = 'answered', ended_at = 2 WHERE id = 's-2'".to_owned()),
+    ];
+    let tables = ["plans", "votes", "ledger", "inbox"];
+    for table in tables {
+        raw(&bed.url, &format!("CREATE TABLE newest_{table} AS SELECT * FROM {table}")).await;
+    }
+    for (table, hide) in hidden {
+        raw(&bed.url, "DELETE FROM writes_in_flight").await;
+        raw(&bed.url, &hide).await;
+        let next = if table == "plans" { &to_do } else { &elsewhere };
+        let begun = bed.store.commit(&beginning(next, "m-4")).await;
+        let error = begun.expect_err("a row is not the one that was written").to_string();
+        assert!(error.contains("was changed by another program: rows of") && error.contains(table), "{hide}: {error}");
+        let refused = opened(&bed.url).await.expect_err("a row is not the one that was written");
+        assert!(refused.contains(table), "{hide}: {refused}");
+        raw(&bed.url, "DELETE FROM votes; DELETE FROM ledger; INSERT INTO ledger SELECT * FROM newest_ledger").await;
+        raw(&bed.url, &updated("plans", "newest", "state, outcome, target, seal")).await;
+        raw(&bed.url, &updated("inbox", "newest", "state, ending, ended_at, body")).await;
+        raw(&bed.url, "INSERT INTO votes SELECT * FROM newest_votes").await;
+        opened(&bed.url).await.unwrap_or_else(|problem| panic!("{hide}: everything is as it was: {problem}"));
+    }
+    // With every row in its place, it is the plan under way that stands against the other one.
+    raw(&bed.url, "DELETE FROM writes_in_flight").await;
+    match bed.store.commit(&beginning(&to_do, "m-5")).await.expect("the database works") {
+        Committed::Held { by, .. } => assert_eq!(by, *under_way.id()),
+        other => panic!("two changes of one target at a time: {other:?}"),
+    }
+}
+
+/// A plan that has ended decides nothing, and neither do its votes: a change is not held up by what they say, and `audit verify`
+/// names them.
+async fn what_has_ended_is_not_read_before_a_change(bed: Bed) {
+    accepted(&bed, "s-1", "main", 1).await;
+    let (ended, to_do) = (taking(1, 3), plan(2, "host:web-2"));
+    let mut desk = desk_with(&ended);
+    let vote = voted(&mut desk, &ended, vote("bob", "1001"));
+    let denied = shifted(&mut desk, ended.id(), PlanState::Denied);
+    let plans = vec![file(&ended), file(&to_do), change("m-1", &vote), change("m-2", &denied)];
+    committed(&bed, &StepRecord { plans, ..step("s-1", 5, Vec::new()) }).await;
+    raw(&bed.url, "UPDATE votes SET person = 'eve'; UPDATE plans SET looks = 7 WHERE state = 'denied'").await;
+    opened(&bed.url).await.expect("what decides something is sound");
+    committed(&bed, &beginning(&to_do, "m-3")).await;
+    let named: BTreeSet<&str> =
+        bed.store.broken_rows().await.expect("readable").into_iter().map(|row| row.table).collect();
+    assert_eq!(named, BTreeSet::from(["plans", "votes"]));
 }
 
 async fn the_database_does_not_write_along(bed: Bed) {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use countersign_core::approval::Digest;
 
 use super::{File, alone, executions};
+use crate::support::bot::finish;
 use crate::support::chat::Chat;
 use crate::support::database::{change, rows};
 use crate::support::stage::{ANN, BOB, Card, Stage};
@@ -39,8 +40,15 @@ pub(super) async fn ac_11_a_plan_that_was_changed_where_it_is_stored_is_never_ca
         stage.settled().await;
         stage.kill().await;
         tamper(&stage, &card, with_digest).await;
-        if with_key {
-            stage.adopt();
+        match (with_digest, with_key) {
+            (_, true) => stage.adopt(&[]),
+            // The digest is sealed.
+            (true, false) => {
+                let refused = finish(stage.home.bot().args(["seal", "rotate"]), b"");
+                assert!(refused.err.contains("rows of plans were changed, removed or put back"), "{refused:?}");
+                stage.adopt(&["--intact"]);
+            }
+            (false, false) => {}
         }
         stage.go_on().await;
         let told = stage.press(BOB, (stage.ops, card.message), &card.approve).await;
