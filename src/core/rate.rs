@@ -153,7 +153,9 @@ pub fn is_decision(payload: &Payload) -> bool {
         Payload::Choice { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::CardLate { .. }
         | Payload::Stray
+        | Payload::OlderCopy
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. }

@@ -256,6 +256,12 @@ pub enum Payload {
         /// Which plan.
         plan: PlanId,
     },
+    /// The engine's own: the card of a plan came out late, or is not out yet, so that the time to decide begins now. No adapter
+    /// makes one.
+    CardLate {
+        /// Which plan.
+        plan: PlanId,
+    },
     /// A message was edited, by whomever. What it says now is not read: it can only take back what was asked for with it,
     /// whether the signal addresses the bot or not.
     Edited {
@@ -277,6 +283,9 @@ pub enum Payload {
     },
     /// The engine's own, in the place of a press: no message of ours has such a button. No adapter makes one.
     Stray,
+    /// The engine's own, in the place of a press: the card was sent twice, and this is the copy that was sent first. No adapter
+    /// makes one.
+    OlderCopy,
     /// The engine's own, in the place of what was said: that came over a limit. What was said is not kept, so that nothing
     /// can ever run it. No adapter makes one.
     Limited {
@@ -295,10 +304,13 @@ impl Payload {
             Self::Text { text } => {
                 text.split_whitespace().map(|word| word.trim_end_matches([':', ',', '.'])).find_map(PlanId::parse)
             }
-            Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } => Some(plan.clone()),
+            Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } | Self::CardLate { plan } => {
+                Some(plan.clone())
+            }
             Self::Choice { .. }
             | Self::Limited { .. }
             | Self::Stray
+            | Self::OlderCopy
             | Self::Edited { .. }
             | Self::Deleted { .. }
             | Self::RoomMoved { .. } => None,
@@ -309,10 +321,11 @@ impl Payload {
     /// of it.
     pub const fn is_press(&self) -> bool {
         match self {
-            Self::Choice { .. } | Self::Decision { .. } | Self::Stray => true,
+            Self::Choice { .. } | Self::Decision { .. } | Self::Stray | Self::OlderCopy => true,
             Self::Text { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
+            | Self::CardLate { .. }
             | Self::Edited { .. }
             | Self::Deleted { .. }
             | Self::RoomMoved { .. }
@@ -329,8 +342,10 @@ impl Payload {
             | Self::Decision { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
+            | Self::CardLate { .. }
             | Self::RoomMoved { .. }
             | Self::Stray
+            | Self::OlderCopy
             | Self::Limited { .. } => None,
         }
     }
@@ -342,10 +357,12 @@ impl Payload {
             Self::Choice { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
+            | Self::CardLate { .. }
             | Self::Edited { .. }
             | Self::Deleted { .. }
             | Self::RoomMoved { .. }
             | Self::Stray
+            | Self::OlderCopy
             | Self::Limited { .. } => {}
         }
     }
@@ -357,11 +374,14 @@ impl Payload {
             Self::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
             Self::Decision { plan, choice: CardChoice::Approve, .. } => format!("approve {plan}"),
             Self::Decision { plan, choice: CardChoice::Deny, .. } => format!("deny {plan}"),
-            Self::Due { plan } | Self::Unreachable { plan } => format!("look after plan {plan}"),
+            Self::Due { plan } | Self::Unreachable { plan } | Self::CardLate { plan } => {
+                format!("look after plan {plan}")
+            }
             Self::Edited { .. } => "a message was edited".to_owned(),
             Self::Deleted { .. } => "a message was deleted".to_owned(),
             Self::RoomMoved { to, .. } => format!("this room has the id {to} now"),
             Self::Stray => "a button that is nobody's".to_owned(),
+            Self::OlderCopy => "a button of an older copy".to_owned(),
             Self::Limited { over } if over.scope == Scope::Message => "a message that was too long".to_owned(),
             Self::Limited { .. } => "a message that came too fast".to_owned(),
         }

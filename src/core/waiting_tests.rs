@@ -17,6 +17,9 @@ use crate::testkit::scene::{
 };
 use crate::testkit::{Told, World, signal};
 
+#[path = "waiting_tests/late.rs"]
+mod late;
+
 const MINUTE: u64 = 60_000;
 
 fn quorum(people: u32) -> Terms {

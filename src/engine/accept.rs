@@ -107,7 +107,12 @@ impl Engine {
     async fn admit(self: &Arc<Self>, mut signal: Signal) -> anyhow::Result<Admission> {
         if matches!(
             signal.payload,
-            Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Limited { .. } | Payload::Stray
+            Payload::Due { .. }
+                | Payload::Unreachable { .. }
+                | Payload::CardLate { .. }
+                | Payload::Limited { .. }
+                | Payload::Stray
+                | Payload::OlderCopy
         ) {
             anyhow::bail!("only the engine itself looks after plans and limits");
         }

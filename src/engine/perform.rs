@@ -345,7 +345,9 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
         Payload::Choice { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::CardLate { .. }
         | Payload::Stray
+        | Payload::OlderCopy
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. }

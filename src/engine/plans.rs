@@ -109,9 +109,25 @@ impl Worker {
         if let Some(signal) = self.left_over.take() {
             return Ok(signal);
         }
-        let signal = our_signal(&self.key, Payload::Due { plan: plan.clone() });
+        let plan = plan.clone();
+        let is_unseen = self.waits_for_its_card(&plan).await?;
+        let payload = if is_unseen { Payload::CardLate { plan } } else { Payload::Due { plan } };
+        let signal = our_signal(&self.key, payload);
         self.engine.store.accept_begun(&signal).await?;
         Ok(signal)
+    }
+
+    /// Returns whether the time to decide a plan is over and nobody could have seen its card, which is still tried. Reads the
+    /// store.
+    async fn waits_for_its_card(&self, plan: &PlanId) -> Result<bool, StoreError> {
+        let now = self.engine.clock.now();
+        let Some(filed) = self.state.undecided_in_time(plan, now) else { return Ok(false) };
+        let age_ms = now.wall.0.saturating_sub(filed.frozen.plan().requested_at.0);
+        if u128::from(age_ms.unsigned_abs()) >= self.engine.delivery.as_millis() {
+            return Ok(false);
+        }
+        let cards = self.engine.store.card_posts(plan).await?;
+        Ok(cards.iter().any(|card| card.open) && cards.iter().all(|card| card.parts.is_empty()))
     }
 
     /// Whether nothing that was accepted earlier waits: above all not the decision that an earlier process left half done,

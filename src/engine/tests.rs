@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use countersign_core::approval::Terms;
 use countersign_core::envelope::{Envelope, Meta};
 use countersign_core::gate::{Cleared, ToolCall};
 use countersign_core::port::{
-    Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, Tools,
+    Adapter, Admission, Asker, BoxFuture, Capabilities, Delivery, Ended, Ingress, Parcel, Right, Rights, TermsAbout,
+    Tools,
 };
 use countersign_core::route::Intents;
 use countersign_core::signal::{Actor, Addressed, EventId, Payload, Platform, Signal, SignalId, ThreadKey};
@@ -24,6 +26,7 @@ use crate::access::{Rates, Who, WhoIs};
 use crate::store::{Sealing, Store, sqlite_url};
 
 mod fairness;
+mod late;
 mod ledger;
 mod set_aside;
 mod shown;
@@ -112,7 +115,10 @@ impl Tools for Lab {
 }
 
 /// Everybody may everything, and the name `breaker` breaks the core; `breaker twice` also breaks the notice about that.
-struct Anybody;
+#[derive(Default)]
+struct Anybody {
+    expires_ms: Option<u64>,
+}
 
 impl Rights for Anybody {
     fn may(&self, asker: &Asker<'_>, _: &Right) -> bool {
@@ -131,6 +137,10 @@ impl Rights for Anybody {
 
     fn roles(&self, _: &Asker<'_>) -> Vec<String> {
         Vec::new()
+    }
+
+    fn terms(&self, _: &TermsAbout<'_>) -> Terms {
+        Terms { expires_ms: self.expires_ms, ..Terms::default() }
     }
 }
 
@@ -249,10 +259,14 @@ impl Bench {
 }
 
 pub(super) fn world() -> World {
+    world_of(Anybody::default())
+}
+
+fn world_of(people: Anybody) -> World {
     let registry = Registry::load([("tools.toml", TOOLS)]).expect("the fixture is sound");
     let intents = Intents::load([("intents.toml", INTENTS)], &registry).expect("the fixture is sound");
-    let rates = Rates::new(&crate::config::Rates::default(), Box::new(Anybody));
-    World::new(Arc::new(registry), intents, Box::new(Anybody), rates)
+    let rates = Rates::new(&crate::config::Rates::default(), Box::new(Anybody::default()));
+    World::new(Arc::new(registry), intents, Box::new(people), rates)
 }
 
 /// An engine without platforms.

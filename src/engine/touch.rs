@@ -61,9 +61,12 @@ fn is_known(touch: &Touch, found: Option<&TouchedPost>) -> bool {
 }
 
 /// Returns the decision of a button and the thread of its card. A button on any other message decides nothing. Of a card that may
-/// have been sent twice, the id of the first copy is not known; both copies are one request.
+/// have been sent twice, the id of the first copy is not known: it decides until the second one is out.
 fn pressed(post: Option<TouchedPost>, button: &str, on: &EventId) -> Option<(Payload, ThreadKey)> {
     let post = post.filter(|post| post.is_repeat || post.parts.contains(on))?;
+    if !post.parts.is_empty() && !post.parts.contains(on) {
+        return Some((Payload::OlderCopy, post.thread));
+    }
     let (_, place) = parse(button)?;
     Some((meaning(&message(&post)?, place)?, post.thread))
 }

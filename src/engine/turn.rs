@@ -61,7 +61,9 @@ pub(super) fn takes_turns(payload: &Payload) -> bool {
         Payload::Decision { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::CardLate { .. }
         | Payload::Stray
+        | Payload::OlderCopy
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. }

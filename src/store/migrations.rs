@@ -27,6 +27,7 @@ pub const ALL: &[Migration] = &[
     Migration { version: 8, name: "set_aside", sql: include_str!("../../migrations/0008_set_aside.sql") },
     Migration { version: 9, name: "seals", sql: include_str!("../../migrations/0009_seals.sql") },
     Migration { version: 10, name: "sums", sql: include_str!("../../migrations/0010_sums.sql") },
+    Migration { version: 11, name: "late_cards", sql: include_str!("../../migrations/0011_late_cards.sql") },
 ];
 
 /// A migrator for these migrations: it runs those that were not yet applied and refuses a database that has others.

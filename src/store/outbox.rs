@@ -125,6 +125,13 @@ pub enum Settled {
 }
 
 impl Store {
+    /// Has every message been written, and asked to wait, so long ago.
+    #[cfg(test)]
+    pub(crate) async fn age_messages(&self, ms: i64) {
+        let aged = sqlx::query("UPDATE outbox SET created_at = created_at - $1, not_before = not_before - $1").bind(ms);
+        aged.execute(&self.write).await.expect("the database can be written");
+    }
+
     /// Every message that waits, in the order in which those of a thread leave: what the way out begins with. The state is
     /// said twice, so that both engines see that their index `outbox_open` is enough. Reads.
     pub async fn open_posts(&self) -> Result<OpenPosts, StoreError> {

@@ -26,7 +26,7 @@ macro_rules! select_plans {
     ($rest:expr) => {
         concat!(
             "SELECT p.id, p.body, p.digest, p.target, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, \
-             p.next_look, p.version, p.reminded, p.level, p.withdrawn, p.last_move, p.requested_at, p.expires_at, \
+             p.next_look, p.decide_by, p.version, p.reminded, p.level, p.withdrawn, p.last_move, p.requested_at, p.expires_at, \
              p.frozen_seal, p.seal, (SELECT COUNT(*) FROM votes AS c WHERE c.plan = p.id) AS votes, \
              t.platform, t.account, t.space, t.conversation, t.root, \
              v.n AS vote_n, v.person AS vote_person, v.platform AS vote_platform, v.actor AS vote_actor, \
@@ -50,7 +50,7 @@ pub(super) const FROZEN: SealedRows = SealedRows {
 /// The plans that can still come to something, with the columns of both seals.
 pub(super) const COUNTED: &str = concat!(
     "SELECT p.id, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, p.next_look, p.reminded, p.level, \
-     p.withdrawn, p.version, p.last_move, p.seal, p.digest, p.target, p.requested_at, p.expires_at, p.frozen_seal, \
+     p.withdrawn, p.version, p.last_move, p.decide_by, p.seal, p.digest, p.target, p.requested_at, p.expires_at, p.frozen_seal, \
      (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p WHERE p.state IN ",
     open_states!()
 );
@@ -214,10 +214,11 @@ async fn file(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, filed: &Filed)
     let columns = Columns::of(&filed.standing);
     let stands = columns.parts(plan.id.as_str(), filed.standing.version, "");
     let sql = "INSERT INTO plans (id, state, code, outcome, decided, over_at, looks, next_look, reminded, level, \
-               withdrawn, version, last_move, body, digest, target, requested_at, expires_at, frozen_seal, seal, thread) \
-               SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, $16, $17, $18, $19, id \
+               withdrawn, decide_by, version, last_move, body, digest, target, requested_at, expires_at, frozen_seal, seal, \
+               thread) \
+               SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', $14, $15, $16, $17, $18, $19, $20, id \
                FROM threads \
-               WHERE platform = $20 AND account = $21 AND space = $22 AND conversation = $23 AND root = $24 \
+               WHERE platform = $21 AND account = $22 AND space = $23 AND conversation = $24 AND root = $25 \
                ON CONFLICT (id) DO NOTHING";
     let query = columns.bind(sqlx::query(sql).bind(plan.id.as_str()));
     let query = query.bind(number(filed.standing.version)).bind(filed.frozen.bytes());
@@ -248,8 +249,8 @@ async fn shift(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, id: &str, mov
     let before = sqlx::query_scalar::<_, String>("SELECT seal FROM plans WHERE id = $1").bind(moved.plan.as_str());
     let before = before.fetch_optional(&mut *tx).await.map_err(StoreError::while_doing("moving a plan"))?;
     let sql = "UPDATE plans SET state = $2, code = $3, outcome = $4, decided = $5, over_at = $6, looks = $7, \
-               next_look = $8, reminded = $9, level = $10, withdrawn = $11, version = version + 1, last_move = $12, \
-               seal = $13 WHERE id = $1 AND state = $14 AND version = $15";
+               next_look = $8, reminded = $9, level = $10, withdrawn = $11, decide_by = $12, version = version + 1, \
+               last_move = $13, seal = $14 WHERE id = $1 AND state = $15 AND version = $16";
     let columns = Columns::of(&moved.to);
     let seal = seals.over(&standing::SEALED, &columns.parts(moved.plan.as_str(), moved.version + 1, id));
     let query = columns.bind(sqlx::query(sql).bind(moved.plan.as_str()));

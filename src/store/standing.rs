@@ -18,7 +18,7 @@ pub(super) const SEALED: SealedRows = SealedRows {
     column: "seal",
     parts,
     select: "SELECT p.id, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, p.next_look, p.reminded, p.level, \
-             p.withdrawn, p.version, p.last_move, p.seal, \
+             p.withdrawn, p.version, p.last_move, p.decide_by, p.seal, \
              (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p",
     set: "UPDATE plans SET seal = $1 WHERE id = $2",
 };
@@ -39,6 +39,7 @@ pub(super) struct Columns {
     reminded: i64,
     level: i64,
     withdrawn: &'static str,
+    decide_by: Option<i64>,
     /// The number of votes, which are rows of their own.
     votes: usize,
 }
@@ -62,6 +63,7 @@ impl Columns {
             reminded: i64::from(standing.reminded),
             level: i64::from(standing.level),
             withdrawn: standing.withdrawn.map_or("", Withdrawal::as_str),
+            decide_by: standing.decide_by.map(|at| at.0),
             votes: standing.votes.len(),
         }
     }
@@ -70,13 +72,13 @@ impl Columns {
     pub(super) fn bind<'q>(&self, query: Query<'q, Any, AnyArguments>) -> Query<'q, Any, AnyArguments> {
         let query = query.bind(self.state).bind(self.code).bind(self.outcome).bind(self.decided.clone());
         let query = query.bind(self.over_at).bind(self.looks).bind(self.next_look).bind(self.reminded);
-        query.bind(self.level).bind(self.withdrawn)
+        query.bind(self.level).bind(self.withdrawn).bind(self.decide_by)
     }
 
     /// Returns what is sealed, as [`SEALED`] reads it.
     pub(super) fn parts(&self, plan: &str, version: u64, last_move: &str) -> Vec<String> {
         let maybe = |at: Option<i64>| at.map(|at| at.to_string()).unwrap_or_default();
-        vec![
+        let mut parts = vec![
             plan.to_owned(),
             self.state.to_owned(),
             self.code.to_owned(),
@@ -91,7 +93,9 @@ impl Columns {
             version.to_string(),
             last_move.to_owned(),
             self.votes.to_string(),
-        ]
+        ];
+        parts.extend(self.decide_by.map(|at| at.to_string()));
+        parts
     }
 }
 
@@ -110,6 +114,8 @@ fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
     parts.push(row.number("version")?.to_string());
     parts.push(row.text("last_move")?);
     parts.push(row.number("votes")?.to_string());
+    // Only where there is one, so that rows of before this column keep their seals.
+    parts.extend(row.maybe_number("decide_by")?.map(|at| at.to_string()));
     Ok(parts)
 }
 
@@ -128,6 +134,7 @@ pub(super) fn read(row: &Stored<'_>) -> Result<Standing, StoreError> {
         over_at: row.maybe_number("over_at")?.map(Wall),
         looks: row.count("looks")?,
         next_look: row.maybe_number("next_look")?.map(Wall),
+        decide_by: row.maybe_number("decide_by")?.map(Wall),
     })
 }
 

@@ -167,9 +167,12 @@ fn reply(signal: &Signal) -> Outgoing {
             let said = format!("{choice:?} of {plan}: {reason}");
             outgoing(signal, Mark::Plain, vec![text(&said)])
         }
-        Payload::Due { .. } | Payload::Unreachable { .. } | Payload::Stray | Payload::Limited { .. } => {
-            panic!("only the engine makes these")
-        }
+        Payload::Due { .. }
+        | Payload::Unreachable { .. }
+        | Payload::CardLate { .. }
+        | Payload::Stray
+        | Payload::OlderCopy
+        | Payload::Limited { .. } => panic!("only the engine makes these"),
         Payload::Edited { .. } | Payload::Deleted { .. } => panic!("nothing is taken back at a console"),
         Payload::RoomMoved { .. } => panic!("a console stays where it is"),
     }

@@ -80,6 +80,8 @@ pub struct Standing {
     pub looks: u32,
     /// When its verification is tried next, where it is not just under way.
     pub next_look: Option<Wall>,
+    /// The end of the time to decide, where its card came out late; else it is the plan's own.
+    pub decide_by: Option<Wall>,
 }
 
 impl Standing {
@@ -96,6 +98,7 @@ impl Standing {
             over_at: None,
             looks: 0,
             next_look: None,
+            decide_by: None,
         }
     }
 }
@@ -124,6 +127,11 @@ impl Filed {
     /// Where it stands.
     pub const fn state(&self) -> PlanState {
         self.standing.state
+    }
+
+    /// The end of the time to decide.
+    pub fn decide_by(&self) -> Wall {
+        self.standing.decide_by.unwrap_or(self.frozen.plan().expires_at)
     }
 }
 
@@ -170,11 +178,10 @@ impl Desk {
     /// Puts a plan on the desk, or what the store knows of it in place of what is there.
     pub fn put(&mut self, filed: Filed, now: Now) {
         let plan = filed.frozen.plan();
-        let lifetime = plan.expires_at.0.saturating_sub(plan.requested_at.0).max(0);
-        let left = plan.expires_at.0.saturating_sub(now.wall.0).clamp(0, lifetime);
-        let expires = Mono(now.mono.0.saturating_add(left.unsigned_abs()));
+        let expires = expires(&filed, now);
         let (n, expires, known_over) = match self.kept.get(&plan.id) {
-            Some(known) => (known.n, known.expires, known.over),
+            Some(known) if known.filed.decide_by() == filed.decide_by() => (known.n, known.expires, known.over),
+            Some(known) => (known.n, expires, known.over),
             None => (self.next, expires, None),
         };
         let over = known_over.or_else(|| by_stopwatch(filed.standing.over_at, now));
@@ -225,7 +232,7 @@ impl Desk {
         if crate::step::broken::is(crate::step::broken::Break::Expiry) {
             return false;
         }
-        self.kept.get(id).is_none_or(|kept| now.wall >= kept.filed.frozen.plan().expires_at || now.mono >= kept.expires)
+        self.kept.get(id).is_none_or(|kept| now.wall >= kept.filed.decide_by() || now.mono >= kept.expires)
     }
 
     /// Whether a change that was begun may still act, by either clock: until then a look at its target proves nothing.
@@ -248,10 +255,13 @@ impl Desk {
         }
         self.before.push(kept.clone());
         let filed = &mut kept.filed;
-        let version = filed.standing.version;
+        let (version, decide_by) = (filed.standing.version, filed.decide_by());
         change(&mut filed.standing);
         filed.standing.state = to;
         filed.standing.version = version.saturating_add(1);
+        if filed.decide_by() != decide_by {
+            kept.expires = expires(filed, now);
+        }
         if to == PlanState::Executing {
             kept.over = by_stopwatch(filed.standing.over_at, now);
         }
@@ -286,6 +296,12 @@ impl Desk {
             self.kept.remove(&id);
         }
     }
+}
+
+/// The end of the time to decide on the stopwatch: a plan has never more time than it was made with.
+fn expires(filed: &Filed, now: Now) -> Mono {
+    let left = filed.decide_by().0.saturating_sub(now.wall.0);
+    Mono(now.mono.0.saturating_add(left.clamp(0, filed.frozen.plan().lifetime_ms()).unsigned_abs()))
 }
 
 /// A time of the wall's clock on the stopwatch, as far as can be told now.
@@ -335,7 +351,7 @@ impl Kept {
         let standing = &self.filed.standing;
         match standing.state {
             PlanState::Pending | PlanState::Approved => Some(match self.next_hint() {
-                None => Due::Either(self.filed.frozen.plan().expires_at, self.expires),
+                None => Due::Either(self.filed.decide_by(), self.expires),
                 Some((Hint::Remind, wall, mono)) => Due::Either(wall, mono),
                 Some((Hint::Escalate(_), wall, mono)) => Due::Both(wall, Some(mono), Some(self.expires)),
             }),

@@ -28,7 +28,7 @@ impl Desk {
 }
 
 impl Kept {
-    /// What is told next, and when: the time since the request, on both clocks. Only before it expires.
+    /// What is told next, and when: the time since the request, or since its late card, on both clocks. Only before it expires.
     pub(super) fn next_hint(&self) -> Option<(Hint, Wall, Mono)> {
         let (plan, standing) = (self.filed.frozen.plan(), &self.filed.standing);
         if standing.state != PlanState::Pending {
@@ -37,9 +37,10 @@ impl Kept {
         let remind = plan.terms.remind_ms.filter(|_| !standing.reminded).map(|after| (after, Hint::Remind));
         let escalate = plan.terms.escalation_ms(standing.level).map(|after| (after, Hint::Escalate(after)));
         let (after_ms, hint) = remind.into_iter().chain(escalate).min()?;
-        let lifetime_ms = plan.expires_at.0.saturating_sub(plan.requested_at.0).max(0).unsigned_abs();
+        let lifetime_ms = plan.lifetime_ms().unsigned_abs();
         let before_end_ms = lifetime_ms.checked_sub(after_ms).filter(|left| *left > 0)?;
-        let wall = plan.requested_at.0.saturating_add(i64::try_from(after_ms).unwrap_or(i64::MAX));
+        let begin = self.filed.decide_by().0.saturating_sub(plan.lifetime_ms());
+        let wall = begin.saturating_add(i64::try_from(after_ms).unwrap_or(i64::MAX));
         Some((hint, Wall(wall), Mono(self.expires.0.saturating_sub(before_end_ms))))
     }
 }

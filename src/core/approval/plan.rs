@@ -261,6 +261,11 @@ impl Frozen {
 }
 
 impl Plan {
+    /// The time that people have to decide, in milliseconds.
+    pub fn lifetime_ms(&self) -> i64 {
+        self.expires_at.0.saturating_sub(self.requested_at.0).max(0)
+    }
+
     /// Who asked for it, and from where.
     pub fn asker(&self) -> Asker<'_> {
         let Self { requester, requester_roles, thread, room, .. } = self;

@@ -256,7 +256,11 @@ fn due(town: &mut Town<'_>, people: &[ActorId]) {
     let forged = town.works.dice.one_in(8);
     let who = if forged { somebody(town, people) } else { ourselves() };
     let seat = town.works.seat_of(&plan);
-    let payload = if town.works.dice.one_in(6) { Payload::Unreachable { plan } } else { Payload::Due { plan } };
+    let payload = match town.works.dice.below(6) {
+        0 => Payload::Unreachable { plan },
+        1 => Payload::CardLate { plan },
+        _ => Payload::Due { plan },
+    };
     town.accept(seat, who, payload);
 }
 

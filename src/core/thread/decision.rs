@@ -77,9 +77,19 @@ fn decide(turn: &mut Turn<'_>, mut request: Request, ask: &Ask) {
 }
 
 /// A button that no message of ours has: a card of somebody else's making. It decides nothing, and is recorded (AC-07).
-pub(super) fn stray(turn: &mut Turn<'_>, mut request: Request) {
-    let message = "no message of mine has this button".to_owned();
-    let refusal = Refusal { gate: "decision", code: Code::NotFound, message, details: Details::default() };
+pub(super) fn stray(turn: &mut Turn<'_>, request: Request) {
+    decides_nothing(turn, request, "no message of mine has this button", Details::default());
+}
+
+/// A button of a card that was sent twice, on the copy that was sent first: only the newest card of a plan decides.
+pub(super) fn older_copy(turn: &mut Turn<'_>, request: Request) {
+    let hint = Some("use the newer copy of the card, further down".to_owned());
+    let details = Details { recovery_hint: hint, ..Details::default() };
+    decides_nothing(turn, request, "this card was sent twice, and this is the older copy", details);
+}
+
+fn decides_nothing(turn: &mut Turn<'_>, mut request: Request, message: &str, details: Details) {
+    let refusal = Refusal { gate: "decision", code: Code::NotFound, message: message.to_owned(), details };
     turn.note_refusal(&request, &refusal, None);
     turn.say_no(&mut request, Mark::Refused, say::refused(&refusal, turn.env.mask));
     turn.finish(request, Ending::Answered);

@@ -52,7 +52,9 @@ pub(super) fn go_through(turn: &mut Turn<'_>, request: Request) {
         // Taken care of above: they need no right to talk.
         Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::CardLate { .. }
         | Payload::Stray
+        | Payload::OlderCopy
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. }
@@ -88,8 +90,10 @@ fn without_words(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
         Payload::Unreachable { plan } => {
             ours(turn, request, |turn, request| waiting::unreachable(turn, request, &plan));
         }
+        Payload::CardLate { plan } => ours(turn, request, |turn, request| waiting::begin_anew(turn, request, &plan)),
         Payload::Limited { over } => limited::refuse(turn, request, &over),
         Payload::Stray => decision::stray(turn, request),
+        Payload::OlderCopy => decision::older_copy(turn, request),
         Payload::Edited { event } => waiting::take_back(turn, request, &event, Withdrawal::Edited),
         Payload::Deleted { event } => waiting::take_back(turn, request, &event, Withdrawal::Deleted),
         Payload::RoomMoved { to, is_known } => room::moved(turn, request, to, is_known),

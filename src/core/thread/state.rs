@@ -1,6 +1,6 @@
 //! The state of a thread as a whole, the joint reset, and the hand that every part of a step works with.
 
-use crate::approval::{Desk, Due, Filed, PlanId};
+use crate::approval::{Desk, Due, Filed, PlanId, PlanState};
 use crate::effect::{Audit, Count, Effect, Ending};
 use crate::env::Env;
 use crate::gate::{Ctx, Judged, Refusal, judge_post};
@@ -96,6 +96,12 @@ impl ThreadState {
     /// Whether the thread has heard of this plan.
     pub fn knows_plan(&self, plan: &PlanId) -> bool {
         self.desk.get(plan).is_some()
+    }
+
+    /// Returns the plan if it waits for a decision and its time is over.
+    pub fn undecided_in_time(&self, plan: &PlanId, now: Now) -> Option<&Filed> {
+        let filed = self.desk.get(plan).filter(|filed| filed.state() == PlanState::Pending);
+        filed.filter(|_| self.desk.is_expired(plan, now))
     }
 
     /// The plan that time will move next, and when. The one that is being worked on is left alone.

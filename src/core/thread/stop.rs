@@ -23,7 +23,9 @@ pub fn is_heard_at_once(signal: &Signal, intents: &Intents) -> bool {
         | Payload::Decision { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
+        | Payload::CardLate { .. }
         | Payload::Stray
+        | Payload::OlderCopy
         | Payload::Limited { .. }
         | Payload::Edited { .. }
         | Payload::Deleted { .. }

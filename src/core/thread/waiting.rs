@@ -1,11 +1,12 @@
 //! What happens to a plan while it waits and nobody decides it: its people are reminded, more of them are asked, or it
 //! falls away, because the message that asked for it did or because its card never came. Nothing of it approves anything,
-//! and nothing of it gives a plan more time. Decisions are in `decision.rs`, expiry is in `carry.rs`.
+//! and only a card that came late gives a plan more time. Decisions are in `decision.rs`, expiry is in `carry.rs`.
 
+use crate::answer;
 use crate::approval::{Filed, Hint, PlanId, PlanState, Withdrawal};
 use crate::effect::Ending;
 use crate::port::{Claim, Mark};
-use crate::signal::EventId;
+use crate::signal::{EventId, Wall};
 
 use super::request::Request;
 use super::state::Turn;
@@ -36,6 +37,18 @@ fn tell(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId, hint: Hint) {
     };
     if let Some(filed) = turn.state.desk.get(plan).filter(|_| told).cloned() {
         turn.say(&mut request, Mark::Question, Claim::Nothing, say::waiting::hint(&filed, hint));
+    }
+    turn.finish(request, Ending::Answered);
+}
+
+/// The engine's own signal: the card of this plan came out late, or is not out yet. People have as long as if it had been asked
+/// for now.
+pub(super) fn begin_anew(turn: &mut Turn<'_>, request: Request, plan: &PlanId) {
+    if let Some(filed) = turn.state.desk.get(plan).filter(|filed| filed.state() == PlanState::Pending) {
+        let end = Wall(turn.now.wall.0.saturating_add(filed.frozen.plan().lifetime_ms()));
+        let detail = format!("its card came late: it can be decided until {}", answer::time(end));
+        let late = (plan, PlanState::Pending, "card_late");
+        turn.shift_as(&request, late, &detail, |standing| standing.decide_by = Some(end));
     }
     turn.finish(request, Ending::Answered);
 }

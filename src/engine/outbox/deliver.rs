@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::approval::PlanId;
 use countersign_core::gate::Cleared;
 use countersign_core::port::{Adapter, Delivery, DeliveryNotes, Outgoing, Pace, Parcel};
 use countersign_core::signal::{Mono, Payload, ThreadKey, Wall};
@@ -29,6 +28,8 @@ const AGAIN_LAST_MS: u64 = 60_000;
 const IN_DOUBT_LAST_MS: u64 = 600_000;
 /// From when on a message says how long ago it was written.
 const LATE_MS: u64 = 300_000;
+/// From when on a card came so late that the time to decide begins anew.
+const LATE_CARD_MS: u64 = 30_000;
 /// How long to wait where a message could not be claimed.
 const TROUBLE_MS: u64 = 1_000;
 /// How often a bot that stops looks whether its requests have ended.
@@ -44,6 +45,16 @@ fn pause_ms(attempts: u32, last: u64) -> u64 {
 }
 
 /// Returns the age of a message in milliseconds.
+/// Returns what the thread of a plan must hear of its card.
+fn news_of_card(post: &Post, settled: &Settled) -> Option<Payload> {
+    let plan = post.plan.clone()?;
+    match settled {
+        Settled::Failed { .. } => Some(Payload::Unreachable { plan }),
+        Settled::Sent { .. } if age_ms(post) >= LATE_CARD_MS => Some(Payload::CardLate { plan }),
+        Settled::Sent { .. } | Settled::Again { .. } => None,
+    }
+}
+
 fn age_ms(post: &Post) -> u64 {
     u64::try_from(wall_now().0.saturating_sub(post.since.0)).unwrap_or_default()
 }
@@ -216,15 +227,16 @@ impl Engine {
     }
 
     /// Records what became of a message, and tries until that is stored or the bot stops: to send it again would say it
-    /// twice. Of a card that nobody will see the plan's thread hears first, so that a crash in between loses neither.
+    /// twice. Of a card that nobody will see, or that came late, the plan's thread hears first, so that a crash in between loses
+    /// neither.
     async fn is_recorded(self: &Arc<Self>, post: &Post, settled: &Settled) -> bool {
         let mut pause = Pause::none();
-        let mut told = !matches!(settled, Settled::Failed { .. });
+        let mut news = news_of_card(post, settled);
         loop {
             let recorded = async {
-                if let Some(plan) = post.plan.as_ref().filter(|_| !told) {
-                    self.tell_unreachable(&post.to, plan.clone()).await?;
-                    told = true;
+                if let Some(payload) = news.clone() {
+                    self.tell_thread(&post.to, payload).await?;
+                    news = None;
                 }
                 self.store.of(&post.to).settle(&post.id, settled, wall_now()).await
             };
@@ -248,12 +260,11 @@ impl Engine {
         }
     }
 
-    /// Nobody will see this card.
-    async fn tell_unreachable(self: &Arc<Self>, thread: &ThreadKey, plan: PlanId) -> Result<(), StoreError> {
+    async fn tell_thread(self: &Arc<Self>, thread: &ThreadKey, payload: Payload) -> Result<(), StoreError> {
         let handle = self.thread(thread);
         // One at a time in a thread, so that the order of the inbox is the order of the queue.
         let _in_order = handle.entrance.lock().await;
-        let signal = our_signal(thread, Payload::Unreachable { plan });
+        let signal = our_signal(thread, payload);
         self.store.accept(&signal).await?;
         self.on_accepted(thread);
         if handle
@@ -262,7 +273,7 @@ impl Engine {
             .await
             .is_err()
         {
-            tracing::info!("the bot stops; a lost card is told to its thread at the next start");
+            tracing::info!("the bot stops; what became of a card is told to its thread at the next start");
         }
         Ok(())
     }

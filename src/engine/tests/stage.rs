@@ -31,6 +31,8 @@ pub(super) struct Script {
     pub pace: Pace,
     pub deliveries: VecDeque<Delivery>,
     pub edited: VecDeque<Delivery>,
+    /// The time to decide a plan.
+    pub expires_ms: Option<u64>,
     /// Until this, the next message is out and nobody knows what it is called.
     pub hold: Option<Arc<Notify>>,
 }
@@ -181,6 +183,7 @@ impl Play {
         let store = Store::open(&url, &Sealing::unguarded()).await.expect("a database");
         let counts = store.counts().await.expect("it counts");
         let said = u32::try_from(counts.open + counts.done).expect("a few");
+        let people = Anybody { expires_ms: script.expires_ms };
         let (stage, ends) = Stage::new("test", script);
         let go = Arc::new(Notify::new());
         let tools = Arc::new(Lab { go: Arc::clone(&go), ..Lab::default() });
@@ -189,7 +192,7 @@ impl Play {
         let adapters = others.into_iter().chain([stage as Arc<dyn Adapter>]).collect();
         let engine = Engine::new(Parts {
             store,
-            world: world(),
+            world: world_of(people),
             tools,
             mind: None,
             adapters,

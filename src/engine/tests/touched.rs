@@ -13,7 +13,7 @@ fn room(name: &str, thread: &str) -> ThreadKey {
     ThreadKey { conversation: ConversationId::new(name), ..thread_key(thread) }
 }
 
-fn touch(event: &str, thread: ThreadKey, on: Touched) -> Touch {
+pub(super) fn touch(event: &str, thread: ThreadKey, on: Touched) -> Touch {
     let Signal { actor, platform_roles, .. } = signal("x", "bob", "");
     Touch {
         event: EventId::new(event),

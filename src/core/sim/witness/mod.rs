@@ -246,7 +246,9 @@ fn words(signal: &Signal) -> Option<&str> {
         | Payload::Edited { .. }
         | Payload::Deleted { .. }
         | Payload::RoomMoved { .. }
+        | Payload::CardLate { .. }
         | Payload::Stray
+        | Payload::OlderCopy
         | Payload::Limited { .. } => None,
     }
 }

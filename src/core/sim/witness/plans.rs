@@ -13,7 +13,7 @@ use crate::envelope::Envelope;
 use crate::gate::{ToolCall, Warrant};
 use crate::ledger::{Change, Record};
 use crate::port::{Asker, CardChoice, Right, TermsAbout};
-use crate::signal::{ActorKind, Payload, Signal};
+use crate::signal::{ActorKind, Payload, Signal, Wall};
 use crate::thread::State;
 use crate::tool::ToolKind;
 
@@ -23,6 +23,7 @@ pub(super) struct Row {
     state: PlanState,
     version: u64,
     votes: usize,
+    decide_by: Option<Wall>,
     /// How many calls with its warrant left, and at which step the last one did.
     calls: u32,
     left_at: u64,
@@ -37,7 +38,16 @@ impl Witness {
         tally.plans = tally.plans.saturating_add(1);
         let standing = &filed.standing;
         let is_fresh = standing.state == PlanState::Pending && standing.version == 0 && standing.votes.is_empty();
-        let row = Row { state: standing.state, version: 0, votes: 0, calls: 0, left_at: 0, executed: 0, looked: false };
+        let row = Row {
+            state: standing.state,
+            version: 0,
+            votes: 0,
+            decide_by: None,
+            calls: 0,
+            left_at: 0,
+            executed: 0,
+            looked: false,
+        };
         let known = self.rows.insert(filed.id().clone(), row).is_some();
         self.demand(4, is_fresh && !known, || format!("filed as {standing:?}"));
         let target = &filed.frozen.plan().target;
@@ -57,9 +67,15 @@ impl Witness {
         };
         let (from, version, votes, to) = (row.state, row.version, row.votes, &moved.to);
         (row.state, row.version, row.votes) = (to.state, to.version, to.votes.len());
+        let is_same_time = std::mem::replace(&mut row.decide_by, to.decide_by) == to.decide_by;
         let is_next = may_become(from, to.state) && to.version == version.saturating_add(1);
         self.demand(7, is_next, || format!("moved from {from:?}, version {version}, to {to:?}"));
         let plan = filed.frozen.plan();
+        let begins_anew = moment.signal.is_some_and(|signal| {
+            signal.payload == Payload::CardLate { plan: plan.id.clone() } && signal.actor.is_ourselves()
+        });
+        let end = Some(Wall(moment.now.wall.0.saturating_add(plan.lifetime_ms())));
+        self.demand(4, is_same_time || (begins_anew && to.decide_by == end), || format!("has more time: {moved:?}"));
         if to.votes.len() > votes {
             self.voted(moment, filed, to.votes.last());
         }
@@ -103,7 +119,7 @@ impl Witness {
     /// Enough people countersigned it who may, in time; or it was allowed beforehand.
     fn approved(&mut self, moment: &Moment<'_>, filed: &Filed, moved: &Move) {
         let (plan, to) = (filed.frozen.plan(), &moved.to);
-        let in_time = moment.now.wall < plan.expires_at;
+        let in_time = moment.now.wall < to.decide_by.unwrap_or(plan.expires_at);
         self.demand(4, in_time, || format!("approved after its time: {moved:?}"));
         if to.decided.as_ref().is_some_and(|decided| decided.unasked.is_some()) {
             let asker = plan.asker();
@@ -240,7 +256,9 @@ fn is_cast_for(signal: &Signal, filed: &Filed) -> bool {
         | Payload::Edited { .. }
         | Payload::Deleted { .. }
         | Payload::RoomMoved { .. }
+        | Payload::CardLate { .. }
         | Payload::Stray
+        | Payload::OlderCopy
         | Payload::Limited { .. } => false,
     }
 }

@@ -1,6 +1,7 @@
 //! What stands on a card in the place of its buttons, once its plan has moved: who decided it, how far it has come, and what
 //! came of it. The card itself is drawn by `approval/card.rs`; what the thread is told beside it is in `plans.rs`.
 
+use crate::answer;
 use crate::approval::{Decided, Filed, Outcome, PlanState, Told, is_success, told};
 use crate::port::Mark;
 use crate::secrets::Mask;
@@ -20,7 +21,10 @@ pub(in crate::thread) const OVER: &str = "This plan does not wait for a decision
 pub(in crate::thread) fn status(filed: &Filed, by: Option<&Decided>, mask: &Mask) -> Option<(Mark, String)> {
     let who = || countersigned_by(filed, mask);
     let status = match filed.state() {
-        PlanState::Pending => return Some((Mark::Question, so_far(filed, mask)?)),
+        PlanState::Pending => {
+            let lines: Vec<String> = so_far(filed, mask).into_iter().chain(late(filed)).collect();
+            return (!lines.is_empty()).then(|| (Mark::Question, lines.join("\n")));
+        }
         PlanState::Approved | PlanState::Executing => (Mark::Plain, format!("✓ Countersigned{}; being done.", who())),
         PlanState::Unverified => (Mark::Plain, format!("✓ Countersigned{}; not verified yet.", who())),
         PlanState::Unknown => {
@@ -75,6 +79,12 @@ fn so_far(filed: &Filed, mask: &Mask) -> Option<String> {
         have if have < quorum => Some(format!("{have} of {quorum} have countersigned: {list}")),
         _ => Some(format!("Countersigned by {list}; it takes somebody else, too.")),
     }
+}
+
+/// Until when it can be decided, where that is not what its card says.
+fn late(filed: &Filed) -> Option<String> {
+    let end = filed.standing.decide_by?;
+    Some(format!("This card came late: it can be decided until {}.", answer::time(end)))
 }
 
 /// ` by ann and bob`.

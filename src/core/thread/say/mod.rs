@@ -183,10 +183,14 @@ pub(in crate::thread) fn set_aside(turn: &Turn<'_>, signal: &Signal) -> Vec<Bloc
     let by = name.map(|name| format!(" from {}", text::one_line(&name, 40))).unwrap_or_default();
     let what = match &signal.payload {
         Payload::Text { .. } | Payload::Limited { .. } => format!("a message{by}"),
-        Payload::Choice { .. } | Payload::Decision { .. } | Payload::Stray => format!("a choice{by}"),
+        Payload::Choice { .. } | Payload::Decision { .. } | Payload::Stray | Payload::OlderCopy => {
+            format!("a choice{by}")
+        }
         Payload::RoomMoved { .. } => "the new id of this room".to_owned(),
         Payload::Edited { .. } | Payload::Deleted { .. } => format!("a change of a message{by}"),
-        Payload::Due { plan } | Payload::Unreachable { plan } => format!("a look at plan {plan}"),
+        Payload::Due { plan } | Payload::Unreachable { plan } | Payload::CardLate { plan } => {
+            format!("a look at plan {plan}")
+        }
     };
     sentence(format!(
         "I set aside {what} ({}), because I was interrupted while I worked on it. Nothing was changed. Ask again in other \

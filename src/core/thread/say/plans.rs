@@ -229,7 +229,7 @@ fn open_plan(filed: &Filed, mask: &Mask) -> Vec<(String, String)> {
     }
     fields.extend(needs(filed).map(|needs| ("Needs", needs)));
     if !state.holds_target() {
-        fields.push(("Until", answer::time(plan.expires_at)));
+        fields.push(("Until", answer::time(filed.decide_by())));
     }
     fields.push(("Id", filed.id().to_string()));
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

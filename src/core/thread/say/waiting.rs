@@ -46,7 +46,7 @@ pub(in crate::thread) fn voted(filed: &Filed, by: &Actor, missing: u32) -> Vec<B
     let plan = filed.frozen.plan();
     let more = if missing == 1 { "One more person has".to_owned() } else { format!("{missing} more people have") };
     let by = text::defuse_mentions(&text::one_line(&by.display, 64));
-    let until = answer::time(plan.expires_at);
+    let until = answer::time(filed.decide_by());
     sentence(format!(
         "Countersigned by {by}: {}. {more} to countersign it until {until}. Nothing is done yet.",
         title(plan)
@@ -89,7 +89,7 @@ pub(in crate::thread) fn hint(filed: &Filed, hint: Hint) -> Vec<Block> {
         0 => String::new(),
         votes => format!(" {votes} so far."),
     };
-    let until = answer::time(plan.expires_at);
+    let until = answer::time(filed.decide_by());
     sentence(format!(
         "{lead}: {}. It takes {who} to countersign it until {until}.{so_far} Its card is above; or type:\n  approve {}\n  deny {}",
         title(plan),

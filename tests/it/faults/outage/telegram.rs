@@ -168,3 +168,24 @@ async fn a_card_that_may_be_out_is_decided_before_it_is_sent_again() {
     fake.clear_faults();
     stage.end().await;
 }
+
+/// Both copies have buttons, and the bot knows the id of the second one alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_card_that_is_out_twice_the_older_copy_says_where_the_newer_one_is() {
+    let desk = desk();
+    let config = config(desk.path());
+    let mut stage = Stage::with(Script { config: &config, ..Script::default() }).await;
+    let (fake, file) = (stage.fake.clone(), desk.path().join("served.txt"));
+    fake.fault(Fault::drop_after().on("sendMessage"));
+    let asked = stage.say(ANN, stage.ops, &format!("append to {}: one line", file.display()));
+    let older = stage.card_of(stage.ops, asked).await;
+    let newer = stage.said(stage.ops, "(may be a repeat)").await;
+    stage.settled().await;
+    let told = stage.press(BOB, (stage.ops, older.message), &older.approve).await;
+    assert!(told.text.contains("This card was sent twice, and this is the older copy."), "{told:?}");
+    assert!(told.text.contains("use the newer copy of the card, further down"), "{told:?}");
+    assert_eq!(stage.state(&older).await, "pending");
+    stage.press(BOB, (stage.ops, newer.id), &older.approve).await;
+    stage.said(stage.ops, "Done and verified: append to").await;
+    stage.end().await;
+}
