@@ -8,6 +8,7 @@ mod conformance;
 mod guest;
 mod one_human;
 mod identity;
+mod link_news;
 mod platform_roles;
 mod refused;
 mod table;

@@ -76,7 +76,7 @@ impl Club {
 
     /// The ledger says that one administrator linked an account.
     pub(super) fn was_linked(&mut self, by: &str, person: &str, written: &str) {
-        let link = Link { person: person.to_owned(), by: by.to_owned(), with: None, at: Wall(self.world.wall) };
+        let link = Link::new(person, by, Wall(self.world.wall));
         let change = self.world.files.ledger.put(Key::Link(account(written)), Some(Record::Link(link)));
         self.world.files.ledger.apply(&change).expect("it starts where the ledger stands");
         self.live.follow(&self.world.files.ledger);

@@ -28,4 +28,4 @@ pub use plan::{BadPlan, Digest, Expectation, Frozen, Plan, PlanId, Risk};
 pub use terms::{Circle, Escalation, Terms};
 pub use told::{Told, Withdrawal, told};
 pub use verify::{Finding, Verified, is_success, verify};
-pub use vote::{Vote, is_still_enough, may_waive_from_the_start};
+pub use vote::{Vote, is_still_enough, may_waive_from_the_start, no_further_accounts};

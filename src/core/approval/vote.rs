@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decide::is_somebody;
 use super::{Filed, Plan, Risk, Terms};
-use crate::ledger::Link;
+use crate::ledger::{Account, Ledger, Link};
 use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::signal::{Actor, Assurance, ConversationKind, Platform, SignalId, Wall};
 
@@ -46,6 +46,20 @@ pub fn is_still_enough(filed: &Filed, found: &[String], rights: &dyn Rights) -> 
     let electorate = Electorate::with(filed, found, rights);
     let people: BTreeSet<String> = electorate.counted().into_iter().collect();
     u32::try_from(people.len()).unwrap_or(u32::MAX) >= electorate.terms.quorum.get()
+}
+
+/// Returns the linked accounts that are no further person for a plan that takes one: linked by somebody else who has a part in
+/// it, or so lately that their person may not know of it. Whether a link is in force is not looked at.
+pub fn no_further_accounts<'l>(ledger: &'l Ledger, filed: &Filed) -> impl Iterator<Item = (&'l Account, &'l Link)> {
+    let plan = filed.frozen.plan();
+    let takes_others = plan.terms.quorum.get() > 1 || plan.risk >= Risk::Medium;
+    let since = plan.requested_at.0.saturating_sub(KNOWN_AFTER_MS);
+    let voters = filed.standing.votes.iter().map(|vote| vote.person.clone());
+    let part: BTreeSet<String> = voters.chain([plan.requester_person.clone()]).collect();
+    ledger.links().filter(move |(_, link)| {
+        let by_part = link.others().any(|by| part.contains(by));
+        takes_others && link.others().next().is_some() && (link.at.0 > since || by_part)
+    })
 }
 
 /// Who may decide one plan at this moment: by the rights as they are now, and by the stricter of the terms that the plan

@@ -1,5 +1,7 @@
 //! Accounts that people linked in chat, and the one-time codes by which they did.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -19,9 +21,17 @@ pub struct Link {
     pub with: Option<String>,
     /// When.
     pub at: Wall,
+    /// The person's accounts on which they were told of it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub told: BTreeSet<Account>,
 }
 
 impl Link {
+    /// Makes a link of which nobody was told yet.
+    pub fn new(person: &str, by: &str, at: Wall) -> Self {
+        Self { person: person.to_owned(), by: by.to_owned(), with: None, at, told: BTreeSet::new() }
+    }
+
     /// Whoever made the account its person's, but the person.
     pub fn others(&self) -> impl Iterator<Item = &str> {
         let all = std::iter::once(self.by.as_str()).chain(self.with.as_deref());

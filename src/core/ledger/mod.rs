@@ -198,9 +198,7 @@ mod tests {
     #[test]
     fn a_row_changes_once_from_where_it_stands() {
         let account = Account { platform: Platform::new("telegram"), id: ActorId::new("7") };
-        let link = |person: &str| {
-            Record::Link(Link { person: person.to_owned(), by: "ann".to_owned(), with: None, at: Wall(1) })
-        };
+        let link = |person: &str| Record::Link(Link::new(person, "ann", Wall(1)));
         let mut ledger = Ledger::default();
         let made = ledger.put(Key::Link(account.clone()), Some(link("ann")));
         assert_eq!(ledger.apply(&made), Ok(()));

@@ -21,7 +21,7 @@ use super::decision::was_decided_by;
 use super::request::{Driver, Request};
 use super::run::{Proposed, found_by, propose};
 use super::state::{AuditAbout, Turn};
-use super::{Entity, grants, say, trouble};
+use super::{Entity, grants, link_news, say, trouble};
 
 /// How many open plans a thread may have: more are nobody's careful decision any more.
 const OPEN_MAX: usize = 20;
@@ -255,7 +255,11 @@ pub(super) fn show(turn: &mut Turn<'_>, request: &mut Request, filed: &Filed, sa
     match drawn(turn, filed) {
         Ok(card) => {
             let voted = say::waiting::so_far(filed);
-            let blocks = said_it.map(say::line).into_iter().chain(voted).chain(card).collect();
+            let not_counted = link_news::not_counted(turn, filed).map(say::line);
+            let (buttons, plan): (Vec<Block>, Vec<Block>) =
+                card.into_iter().partition(|block| matches!(block, Block::Card { .. }));
+            let above = said_it.map(say::line).into_iter().chain(voted);
+            let blocks = above.chain(plan).chain(not_counted).chain(buttons).collect();
             turn.say(request, Mark::Question, Claim::Nothing, blocks)
         }
         Err(problem) => {

@@ -219,7 +219,7 @@ pub(super) fn claim(turn: &mut Turn<'_>, request: Request, typed: &str) {
         return refuse(turn, request, &say::link::not_open(), Some(&account));
     };
     keep(turn, Key::Code(hash), None);
-    let link = Link { person: code.person.clone(), by: code.person.clone(), with: None, at: turn.now.wall };
+    let link = Link::new(&code.person, &code.person, turn.now.wall);
     make(turn, &account, link);
     let shown_to = say::link::shown(&code.shown_to);
     let detail = format!("to {} by a code that was shown to {shown_to}", code.person);
@@ -269,7 +269,7 @@ fn give(turn: &mut Turn<'_>, request: Request, person: &str, written: &str) {
         }
     }
     let by = own_name(turn, &request);
-    let new = Link { person: person.clone(), by: by.clone(), with: None, at: turn.now.wall };
+    let new = Link::new(&person, &by, turn.now.wall);
     let link = match offer {
         Some(offer) if offer.by != by && is_own => new,
         Some(offer) if offer.by != by => Link { by: offer.by, with: Some(by.clone()), ..new },
@@ -351,7 +351,7 @@ fn said(route: &Route, name: &str) -> String {
     route.args.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned()
 }
 
-fn keep(turn: &mut Turn<'_>, key: Key, to: Option<Record>) {
+pub(super) fn keep(turn: &mut Turn<'_>, key: Key, to: Option<Record>) {
     let change = turn.env.ledger.put(key, to);
     turn.effects.push(Effect::Keep(Box::new(change)));
 }

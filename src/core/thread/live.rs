@@ -9,8 +9,8 @@ use crate::port::{Block, Claim, Lane, Mark, Outgoing};
 use crate::signal::Ground;
 
 use super::request::Request;
-use super::say;
 use super::state::{Turn, outgoing};
+use super::{link_news, say};
 
 impl Turn<'_> {
     /// Shows which call leaves now, where somebody waits for what comes of it. A line that the gates refuse is recorded as
@@ -67,6 +67,10 @@ impl Turn<'_> {
             Some((mark, line)) => (mark, Some(line)),
             None => (Mark::Question, None),
         };
+        let is_pending = filed.state() == PlanState::Pending;
+        let not_counted = is_pending.then(|| link_news::not_counted(self, filed)).flatten();
+        let lines: Vec<String> = line.into_iter().chain(not_counted).collect();
+        let line = (!lines.is_empty()).then(|| lines.join("\n"));
         let PlanState::Verified(outcome) = filed.state() else {
             return Status { mark, claim: Claim::Nothing, line };
         };

@@ -14,6 +14,7 @@ mod grants;
 mod knowledge;
 mod limited;
 mod link;
+mod link_news;
 mod live;
 mod named;
 mod outputs;

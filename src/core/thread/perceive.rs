@@ -17,7 +17,7 @@ use super::request::Request;
 use super::run::advance;
 use super::sight::Sight;
 use super::state::{AuditAbout, Resume, Turn};
-use super::{It, agent, carry, decision, draft, grants, limited, link, room, say, stop, waiting};
+use super::{It, agent, carry, decision, draft, grants, limited, link, link_news, room, say, stop, waiting};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -47,6 +47,7 @@ pub(super) fn go_through(turn: &mut Turn<'_>, request: Request) {
     match request.signal.payload.clone() {
         Payload::Text { text } => words(turn, request, &text),
         Payload::Decision { plan, digest, choice, reason } => {
+            link_news::tell(turn, &mut request);
             decision::pressed(turn, request, plan, digest, choice, reason);
         }
         // Taken care of above: they need no right to talk.
@@ -158,6 +159,10 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     }
     if !intent.domain.is_empty() {
         turn.state.sticky = Some(intent.domain.clone());
+    }
+    // What changes the links themselves is not to be overtaken by a note about them.
+    if !matches!(intent.does, Does::Own(OwnCommand::Link | OwnCommand::Unlink)) {
+        link_news::tell(turn, &mut request);
     }
     match &intent.does {
         Does::Own(OwnCommand::Approve) => decision::typed(turn, request, Verb::Approve, &route),

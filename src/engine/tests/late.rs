@@ -69,9 +69,9 @@ async fn of_a_card_that_was_sent_twice_only_the_newer_copy_decides() {
     let (card, ..) = play.delivered().await;
     let (again, message, parts) = play.delivered().await;
     assert_eq!(again, card);
-    let plan = plan_of(&message);
+    let asked = plan_of(&message);
     let is_known = async {
-        while play.engine.store.card_posts(&plan).await.expect("readable").iter().all(|card| card.parts.is_empty()) {
+        while play.engine.store.card_posts(&asked).await.expect("readable").iter().all(|card| card.parts.is_empty()) {
             tokio::task::yield_now().await;
         }
     };

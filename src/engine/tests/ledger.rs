@@ -12,7 +12,7 @@ fn account() -> Account {
 
 /// A step that makes the account ann's.
 fn linking(signal: &SignalId) -> StepRecord {
-    let link = Record::Link(Link { person: "ann".to_owned(), by: "ann".to_owned(), with: None, at: Wall(1) });
+    let link = Record::Link(Link::new("ann", "ann", Wall(1)));
     let change = Box::new(Ledger::default().put(Key::Link(account()), Some(link)));
     StepRecord {
         signal: signal.clone(),

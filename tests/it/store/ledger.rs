@@ -25,7 +25,7 @@ fn account() -> Account {
 
 /// A step that makes the account this person's, or nobody's, from where the ledger has it.
 fn linking(ledger: &Ledger, id: &str, person: Option<&str>) -> StepRecord {
-    let link = person.map(|person| Link { person: person.to_owned(), by: "ann".to_owned(), with: None, at: Wall(1) });
+    let link = person.map(|person| Link::new(person, "ann", Wall(1)));
     let change = Box::new(ledger.put(Key::Link(account()), link.map(Record::Link)));
     let row = LedgerChange { id: id.to_owned(), change };
     StepRecord { ledger: vec![row], audit: vec![did(&format!("row of {id}"), 1)], ..step("s-1", 1, Vec::new()) }
@@ -64,7 +64,7 @@ async fn a_row_of_the_ledger_changes_once(bed: Bed) {
 /// A step of this signal that takes the code away and makes this account ann's, from where the ledger has both.
 fn claiming(ledger: &Ledger, signal: &str, code: &CodeHash) -> StepRecord {
     let account = Account { platform: Platform::new("telegram"), id: ActorId::new(signal) };
-    let link = Link { person: "ann".to_owned(), by: "ann".to_owned(), with: None, at: Wall(1) };
+    let link = Link::new("ann", "ann", Wall(1));
     let taken = ledger.put(Key::Code(code.clone()), None);
     let linked = ledger.put(Key::Link(account), Some(Record::Link(link)));
     let row = |name: &str, change| LedgerChange { id: format!("{signal}-{name}"), change: Box::new(change) };

@@ -38,8 +38,7 @@ const TABLES: [&str; 5] = ["plans", "votes", "ledger", "inbox", "audit_head"];
 
 fn link(person: Option<&str>, before: &Ledger) -> LedgerChange {
     let account = Account { platform: Platform::new("telegram"), id: ActorId::new("4711") };
-    let record = person
-        .map(|person| Record::Link(Link { person: person.to_owned(), by: "ann".to_owned(), with: None, at: Wall(1) }));
+    let record = person.map(|person| Record::Link(Link::new(person, "ann", Wall(1))));
     LedgerChange { id: format!("k-{}", fastrand::u64(..)), change: Box::new(before.put(Key::Link(account), record)) }
 }
 

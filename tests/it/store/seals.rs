@@ -60,6 +60,7 @@ const SEALED: &[(&str, &[&str])] = &[
             "reminded",
             "level",
             "withdrawn",
+            "decide_by",
             "frozen_seal",
             "seal",
         ],
@@ -124,13 +125,14 @@ async fn filled(bed: &Bed) -> (Filed, Filed) {
     accepted(bed, "s-2", "main", 2).await;
     let (waiting, under_way) = (taking(1, 3), plan(2, "host:web-2"));
     let (mut one, mut two) = (desk_with(&waiting), desk_with(&under_way));
-    let voted = voted(&mut one, &waiting, vote("bob", "1001"));
+    let mut voted = voted(&mut one, &waiting, vote("bob", "1001"));
+    voted.to.decide_by = Some(Wall(9_500_000));
     let approve = shifted(&mut two, under_way.id(), PlanState::Approved);
     let begin = shifted(&mut two, under_way.id(), PlanState::Executing);
     let plans =
         vec![file(&waiting), file(&under_way), change("m-1", &voted), change("m-2", &approve), change("m-3", &begin)];
     let account = Account { platform: Platform::new("telegram"), id: ActorId::new("4711") };
-    let link = Link { person: "bob".to_owned(), by: "ann".to_owned(), with: None, at: Wall(1) };
+    let link = Link::new("bob", "ann", Wall(1));
     let link = Ledger::default().put(Key::Link(account), Some(Record::Link(link)));
     let ledger = vec![LedgerChange { id: "k-1".to_owned(), change: Box::new(link) }];
     let card = NewPost { plan: Some(waiting.id().clone()), ..post("p-1", 0, thread("main"), Lane::Decision) };

@@ -3,7 +3,7 @@
 
 use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
-use crate::ledger::Account;
+use crate::ledger::{Account, Link};
 use crate::port::Block;
 use crate::text;
 use crate::thread::link::refusal;
@@ -12,6 +12,9 @@ use super::sentence;
 
 /// The most characters of an account's id in a sentence.
 const ACCOUNT_CHARS_MAX: usize = 300;
+
+/// The most characters of a name in a sentence.
+const NAME_CHARS_MAX: usize = 64;
 
 /// An account as it is written in the access file, fit to stand in a sentence.
 pub(in crate::thread) fn shown(account: &Account) -> String {
@@ -43,6 +46,33 @@ pub(in crate::thread) fn waits(account: &Account, person: &str) -> Vec<Block> {
          `link` alone, and the code that it shows.",
         shown(account)
     ))
+}
+
+pub(in crate::thread) fn made_yours(news: &[(Account, Link)]) -> Vec<Block> {
+    let lines = news.iter().map(|(account, link)| {
+        let (account, by) = (shown(account), names(link));
+        format!("{by} made the account `{account}` yours. If you don't know it, type `unlink {account}`.")
+    });
+    sentence(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// The accounts that are no further person for a plan.
+pub(in crate::thread) fn not_counted(accounts: &[(&Account, &Link)], named_max: usize) -> String {
+    let named = accounts.iter().take(named_max).map(|(account, link)| {
+        let person = text::defuse_mentions(&text::one_line(&link.person, NAME_CHARS_MAX));
+        format!("{} ({person}, linked by {})", shown(account), names(link))
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    match accounts.len().saturating_sub(named_max) {
+        0 => format!("Doesn't count here: {named}"),
+        more => format!("Doesn't count here: {named}, and {more} more"),
+    }
+}
+
+/// Whoever linked an account, but its person.
+fn names(link: &Link) -> String {
+    let names = link.others().map(|name| text::defuse_mentions(&text::one_line(name, NAME_CHARS_MAX)));
+    names.collect::<Vec<_>>().join(" and ")
 }
 
 pub(in crate::thread) fn waits_no_longer(account: &Account) -> Vec<Block> {
