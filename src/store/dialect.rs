@@ -161,7 +161,7 @@ impl Database {
         }
     }
 
-    /// Returns an error that names a trigger, a rule or a view in place of a table: the bot has none, and what they do would look
+    /// Returns an error that names a trigger, a rule, row security or a view in place of a table: the bot has none, and what they do would look
     /// like its own writing. Reads.
     pub(super) async fn check_schema(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         let sql = match self {
@@ -174,6 +174,10 @@ impl Database {
                 "SELECT 'trigger ' || t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid \
                  JOIN pg_namespace AS n ON n.oid = c.relnamespace \
                  WHERE NOT t.tgisinternal AND n.nspname = current_schema() AND c.relname IN ",
+                tables!(),
+                " UNION ALL SELECT 'policy that hides rows of ' || c.relname FROM pg_class AS c \
+                 JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                 WHERE c.relrowsecurity AND n.nspname = current_schema() AND c.relname IN ",
                 tables!(),
                 " UNION ALL SELECT 'rule ' || rulename FROM pg_rules \
                  WHERE schemaname = current_schema() AND tablename IN ",

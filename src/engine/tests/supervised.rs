@@ -4,6 +4,7 @@ use countersign_core::port::Condition;
 
 use super::stage::{Order, Play, Script, Seen, Stage};
 use super::*;
+use crate::engine::accept::Entrance;
 
 #[tokio::test]
 async fn a_platform_that_breaks_is_started_again_and_the_others_do_not_notice() {
@@ -101,4 +102,14 @@ async fn the_pause_doubles_up_to_a_minute_and_starts_anew_after_a_sound_while() 
     assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 1, 2]);
     stop.cancel();
     assert_eq!(hearing.await.expect("no panic").1, Ended::Stopped);
+}
+
+#[tokio::test]
+async fn an_adapter_speaks_for_its_own_platform_only() {
+    let play = Play::start(Script::default()).await;
+    let entrance = Entrance { engine: Arc::clone(&play.engine), platform: Platform::new("other") };
+    let refused = entrance.accept(signal("e1", "ann", "load")).await.expect_err("it is another platform's");
+    assert_eq!(refused, "the adapter of other speaks for console");
+    assert_eq!(play.engine.store.counts().await.expect("it counts").open, 0, "nothing is stored");
+    play.stopped().await;
 }

@@ -31,6 +31,17 @@ const CALLS_MAX: usize = 40;
 /// The longest time of one kind of trouble, in seconds (`FAULTS_SPELL_SECONDS`).
 const SPELL_S: u64 = 3;
 
+/// The longest time of one kind of trouble.
+fn longest_spell() -> Duration {
+    Duration::from_secs(setting("FAULTS_SPELL_SECONDS", SPELL_S))
+}
+
+/// How much longer everything may take than on a day without trouble that lasts: one kind of it may follow another, and what was
+/// tried in vain is tried again after a pause that grows with it.
+pub(super) fn patience() -> Duration {
+    longest_spell() * 4
+}
+
 /// One kill in so many comes while the bot is still starting.
 const EARLY: u64 = 5;
 
@@ -69,7 +80,7 @@ async fn kill_often<C: Unruly>(
 
 /// Has each kind of trouble come once, in any order, spread over all messages, for a random time up to `FAULTS_SPELL_SECONDS`.
 async fn cast_spells<C: Unruly>(fake: C, mut said: watch::Receiver<usize>, messages: usize, mut chance: Chance) {
-    let longest_ms = setting("FAULTS_SPELL_SECONDS", SPELL_S) * 1000;
+    let longest_ms = u64::try_from(longest_spell().as_millis()).expect("it fits");
     let mut spells = Spell::ALL.to_vec();
     while !spells.is_empty() {
         let due = messages * (Spell::ALL.len() - spells.len() + 1) / (Spell::ALL.len() + 1);

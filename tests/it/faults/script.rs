@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::cast::{Cast, Kind, Place};
 use super::facts::{Asked, What};
+use super::run::patience;
 use super::stored::{taken, unfinished};
 use super::unruly::{Pressed, Unruly};
 use super::until;
@@ -131,7 +132,7 @@ impl<C: Unruly> Script<C> {
         let missing =
             async || format!("unfinished is {:#?}, not taken {:#?}", unfinished(&database).await, told.borrow());
         let mut is_said = false;
-        until(SETTLE_LONGEST, missing, async || {
+        until(SETTLE_LONGEST + patience(), missing, async || {
             if self.press_cards() {
                 is_said = false;
             }
@@ -186,7 +187,7 @@ impl<C: Unruly> Script<C> {
     async fn breathe(&mut self) {
         let (fake, database) = (self.fake.clone(), self.database.clone());
         let missing = async || format!("too much stays open: {:#?}", unfinished(&database).await);
-        until(OPEN_LONGEST, missing, async || {
+        until(OPEN_LONGEST + patience(), missing, async || {
             self.press_cards();
             // Where nobody listens, what is said may be lost: some of it is said then, and not all.
             if fake.listener().is_none() {

@@ -70,7 +70,7 @@ pub(super) trait Unruly: Chat {
 
     /// One that nobody else uses.
     async fn of_its_own() -> Self {
-        Self::open(Duration::from_mins(1)).await
+        Self::open(Duration::from_mins(1) + super::run::patience()).await
     }
 
     /// Everywhere that something can be said, some of it to everybody.

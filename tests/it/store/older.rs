@@ -226,6 +226,12 @@ async fn the_database_does_not_write_along(bed: Bed) {
     let refused = opened(&bed.url).await.expect_err("a trigger is there");
     assert!(refused.contains("has a trigger along, which the bot did not make; remove it"), "{refused}");
     raw(&bed.url, remove).await;
+    if !bed.url.starts_with("sqlite:") {
+        raw(&bed.url, "ALTER TABLE plans ENABLE ROW LEVEL SECURITY").await;
+        let refused = opened(&bed.url).await.expect_err("rows may be hidden");
+        assert!(refused.contains("has a policy that hides rows of plans, which the bot did not make"), "{refused}");
+        raw(&bed.url, "ALTER TABLE plans DISABLE ROW LEVEL SECURITY").await;
+    }
     // Names have no case here.
     let (in_place, back) = if bed.url.starts_with("sqlite:") {
         ("CREATE VIEW VOTES AS SELECT * FROM kept", "DROP VIEW VOTES")
