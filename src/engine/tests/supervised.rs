@@ -109,7 +109,7 @@ async fn an_adapter_speaks_for_its_own_platform_only() {
     let play = Play::start(Script::default()).await;
     let entrance = Entrance { engine: Arc::clone(&play.engine), platform: Platform::new("other") };
     let refused = entrance.accept(signal("e1", "ann", "load")).await.expect_err("it is another platform's");
-    assert_eq!(refused, "the adapter of other speaks for console");
+    assert_eq!(refused, "the adapter of other speaks for test");
     assert_eq!(play.engine.store.counts().await.expect("it counts").open, 0, "nothing is stored");
     play.stopped().await;
 }
