@@ -30,11 +30,7 @@ const FILE_MODE: u32 = 0o600;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum SealCommand {
     /// Accept every row of the database as it is and seal it, where a database came without its seals
-    Adopt {
-        /// Accept only the rows whose seal fits; a row that another program changed decides nothing from then on
-        #[arg(long)]
-        intact: bool,
-    },
+    Adopt,
     /// Seal every row with a new key; a row whose seal is broken stays broken
     Rotate {
         /// Write the new key into this file, which must not exist yet, for `store.seal_key_file` to name [default: the key's
@@ -53,8 +49,7 @@ pub(super) fn run(args: &RunArgs, command: &SealCommand) -> Result<(), Failed> {
     let runtime = runtime.map_err(|error| Failed::Internal(error.into()))?;
     runtime.block_on(async {
         match command {
-            SealCommand::Adopt { intact: false } => adopt(&config.store, lock.dir()).await,
-            SealCommand::Adopt { intact: true } => adopt_intact(&config.store, lock.dir()).await,
+            SealCommand::Adopt => adopt(&config.store, lock.dir()).await,
             SealCommand::Rotate { to } => rotate(&config.store, lock.dir(), to.as_deref()).await,
         }
     })
@@ -79,23 +74,6 @@ async fn adopt(config: &config::Store, data: &Path) -> Result<(), Failed> {
     store.close().await;
     recorded.map_err(|error| Failed::Internal(error.into()))?;
     say(&format!("The rows of the database are accepted and sealed as they are; {wrong}."));
-    Ok(())
-}
-
-async fn adopt_intact(config: &config::Store, data: &Path) -> Result<(), Failed> {
-    let Some(key) = known_key(config, data).map_err(Failed::Usage)? else {
-        let problem = "the key of the seals is missing, so that no row can be checked; restore it, or accept every row as it is without --intact";
-        return Err(Failed::Usage(anyhow::anyhow!(problem)));
-    };
-    let store = open(config, data, key, Adopts::Intact).await.map_err(|error| Failed::Usage(error.into()))?;
-    let said = match store.broken_rows().await.map_err(|error| Failed::Internal(error.into()))?.len() {
-        0 => "every row that is there is accepted".to_owned(),
-        left_out => format!("{}, and decide nothing", not_written(left_out)),
-    };
-    let recorded = store.record(&fresh_id(), wall_now(), "seals_adopted", &said).await;
-    store.close().await;
-    recorded.map_err(|error| Failed::Internal(error.into()))?;
-    say(&format!("The rows of the database are checked and sealed anew: {said}."));
     Ok(())
 }
 

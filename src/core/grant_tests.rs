@@ -17,10 +17,10 @@ use std::num::NonZeroU32;
 use crate::approval::{Circle, Filed, Outcome, PlanId, PlanState, Risk, Terms, Unasked};
 use crate::effect::Input;
 use crate::envelope::{Code, Details, Envelope};
-use crate::ledger::{Change, Grant, GrantId, Key, Record};
+use crate::ledger::{Change, Grant, GrantId, Key, Link, Record};
 use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::resource::ResourceId;
-use crate::signal::{Actor, ActorKind, ConversationId, Platform, Signal};
+use crate::signal::{Actor, ActorKind, ConversationId, Platform, Signal, Wall};
 use crate::testkit::{Told, World, signal};
 use crate::tool::{Registry, ToolKind};
 
@@ -37,6 +37,7 @@ struct Team {
     alone: Option<&'static str>,
     by_role_only: bool,
     terms: Terms,
+    linked_by_another: bool,
 }
 
 impl Rights for Team {
@@ -72,6 +73,11 @@ impl Rights for Team {
 
     fn is_in(&self, _: &Asker<'_>, _: &str) -> bool {
         true
+    }
+
+    fn linked_by_another(&self, _: &Platform, actor: &Actor) -> Option<Link> {
+        let is_anns = self.linked_by_another && actor.id.as_str() == "ann";
+        is_anns.then(|| Link::new("ann", "carl", Wall(1)))
     }
 
     fn person(&self, _: &Platform, actor: &Actor) -> String {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::approval::{Due, PlanId};
+use countersign_core::approval::{CARD_LATE_MS_MAX, Due, PlanId};
 use countersign_core::effect::Input;
 use countersign_core::signal::{
     Actor, ActorId, ActorKind, Addressed, Assurance, ConversationKind, EventId, Ground, OURSELVES, Payload, Signal,
@@ -72,7 +72,7 @@ impl Worker {
         if let Some(signal) = self.current.take() {
             self.engine.on_answered(&signal.id, &signal.thread);
             // What is stored of a request would be stored a second time, or its messages would be taken for those.
-            if matches!(signal.payload, Payload::Due { .. }) && !self.is_touched {
+            if matches!(signal.payload, Payload::Due { .. } | Payload::CardLate { .. }) && !self.is_touched {
                 self.left_over = Some(signal);
             }
         }
@@ -123,7 +123,7 @@ impl Worker {
         let now = self.engine.clock.now();
         let Some(filed) = self.state.undecided_in_time(plan, now) else { return Ok(false) };
         let age_ms = now.wall.0.saturating_sub(filed.frozen.plan().requested_at.0);
-        if u128::from(age_ms.unsigned_abs()) >= self.engine.delivery.as_millis() {
+        if age_ms >= CARD_LATE_MS_MAX {
             return Ok(false);
         }
         let cards = self.engine.store.card_posts(plan).await?;

@@ -64,11 +64,13 @@ fn is_known(touch: &Touch, found: Option<&TouchedPost>) -> bool {
 /// have been sent twice, the id of the first copy is not known: it decides until the second one is out.
 fn pressed(post: Option<TouchedPost>, button: &str, on: &EventId) -> Option<(Payload, ThreadKey)> {
     let post = post.filter(|post| post.is_repeat || post.parts.contains(on))?;
-    if !post.parts.is_empty() && !post.parts.contains(on) {
-        return Some((Payload::OlderCopy, post.thread));
-    }
     let (_, place) = parse(button)?;
-    Some((meaning(&message(&post)?, place)?, post.thread))
+    let is_older_copy = !post.parts.is_empty() && !post.parts.contains(on);
+    let payload = match meaning(&message(&post)?, place)? {
+        Payload::Decision { .. } if is_older_copy => Payload::OlderCopy,
+        meant => meant,
+    };
+    Some((payload, post.thread))
 }
 
 /// `POST:N`, written as an adapter writes it and in no other way.

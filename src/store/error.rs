@@ -45,7 +45,7 @@ pub enum StoreError {
     },
     /// Rows were changed, removed or put back.
     #[error(
-        "{place} was changed by another program: rows of {tables} were changed, removed or put back as they were before; `countersign audit verify` lists them; restore a backup, or go on without the changed rows with `countersign seal adopt --intact`"
+        "{place} was changed by another program: rows of {tables} were changed, removed or put back as they were before; `countersign audit verify` lists them; restore a backup, or accept them as they are with `countersign seal adopt`"
     )]
     Changed {
         /// The database.

@@ -261,12 +261,15 @@ pub(super) async fn end(
     let sql = "UPDATE inbox SET state = 'done', ending = $2, ended_at = $3, seal = '', \
                body = CASE WHEN set_aside_at IS NULL THEN COALESCE($4, body) ELSE body END \
                WHERE id = $1 AND state <> 'done'";
-    let before = sqlx::query_scalar::<_, String>("SELECT seal FROM inbox WHERE id = $1").bind(signal.as_str());
-    let before = before.fetch_optional(&mut *tx).await.map_err(StoreError::while_doing("ending a request"))?;
+    let before = "SELECT id, event, body, received_at, seal FROM inbox WHERE id = $1 AND state <> 'done'";
+    let before = sqlx::query(before).bind(signal.as_str()).fetch_optional(&mut *tx).await;
+    let before = before.map_err(StoreError::while_doing("ending a request"))?;
     let ended =
         sqlx::query(sql).bind(signal.as_str()).bind(ending.as_str()).bind(at.0).bind(kept).execute(&mut *tx).await;
     if ended.map_err(StoreError::while_doing("ending a request"))?.rows_affected() == 1 {
-        seals.change(&SEALED, before.unwrap_or_default(), String::new());
+        if let Some(row) = &before {
+            seals.replace(&SEALED, &Stored::new("inbox", row), String::new())?;
+        }
         return Ok(true);
     }
     let sql = "SELECT COUNT(*) FROM inbox WHERE id = $1 AND ending = $2 AND ended_at = $3";

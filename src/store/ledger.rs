@@ -93,11 +93,13 @@ async fn set(
     change: &Change,
 ) -> Result<u64, StoreError> {
     let doing = "changing the ledger";
+    let before = sqlx::query("SELECT id, version, body, last_change, seal FROM ledger WHERE id = $1").bind(key);
+    let before = before.fetch_optional(&mut *tx).await.map_err(StoreError::while_doing(doing))?;
     let body = change.to.as_ref().map(|record| text(serde_json::to_value(record))).unwrap_or_default();
     let query = match change.from {
         Some(version) => sqlx::query(
             "UPDATE ledger SET version = version + 1, body = $2, last_change = $3 \
-             WHERE id = $1 AND body <> '' AND version = $4 RETURNING id, version, seal",
+             WHERE id = $1 AND body <> '' AND version = $4 RETURNING id, version",
         )
         .bind(key)
         .bind(&body)
@@ -106,7 +108,7 @@ async fn set(
         None => sqlx::query(
             "INSERT INTO ledger (id, version, body, last_change) VALUES ($1, 0, $2, $3) \
              ON CONFLICT (id) DO UPDATE SET version = ledger.version + 1, body = excluded.body, \
-             last_change = excluded.last_change WHERE ledger.body = '' RETURNING id, version, seal",
+             last_change = excluded.last_change WHERE ledger.body = '' RETURNING id, version",
         )
         .bind(key)
         .bind(&body)
@@ -117,11 +119,14 @@ async fn set(
     let Some(row) = changed.first() else { return Ok(0) };
     // Which version a row gets that had been taken away is known only now.
     let row = Stored::new("ledger", row);
-    let (version, before) = (row.number("version")?, row.text("seal")?);
+    let version = row.number("version")?;
     let seal = seals.over(&SEALED, &[key.to_owned(), version.to_string(), body, id.to_owned()]);
     let sealed = sqlx::query(SEALED.set).bind(&seal).bind(key).execute(tx).await;
     sealed.map_err(StoreError::while_doing(doing))?;
-    seals.change(&SEALED, before, seal);
+    match &before {
+        Some(row) => seals.replace(&SEALED, &Stored::new("ledger", row), seal)?,
+        None => seals.change(&SEALED, String::new(), seal),
+    }
     Ok(1)
 }
 

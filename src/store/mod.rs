@@ -95,9 +95,6 @@ pub enum Adopts {
     Nothing,
     /// A database that has no seals, because there was no key before.
     Unsealed,
-    /// Those whose seal fits, at an administrator's request: what was removed or put back counts as it is, and a changed row
-    /// decides nothing.
-    Intact,
     /// All rows, at an administrator's request.
     Everything,
 }
@@ -241,6 +238,7 @@ impl Store {
                 tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
                 Ok(Committed::Lost(Box::new(self.known_plan(plan).await?)))
             }
+            Applied::Held(..) if !seals.broken.is_empty() => Err(self.changed(seals.broken)),
             Applied::Held(plan, by) => {
                 tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
                 Ok(Committed::Held { filed: Box::new(self.known_plan(plan).await?), by })

@@ -47,14 +47,6 @@ pub(super) const FROZEN: SealedRows = SealedRows {
     set: "UPDATE plans SET frozen_seal = $1 WHERE id = $2",
 };
 
-/// The plans that can still come to something, with the columns of both seals.
-pub(super) const COUNTED: &str = concat!(
-    "SELECT p.id, p.state, p.code, p.outcome, p.decided, p.over_at, p.looks, p.next_look, p.reminded, p.level, \
-     p.withdrawn, p.version, p.last_move, p.decide_by, p.seal, p.digest, p.target, p.requested_at, p.expires_at, p.frozen_seal, \
-     (SELECT COUNT(*) FROM votes AS v WHERE v.plan = p.id) AS votes FROM plans AS p WHERE p.state IN ",
-    open_states!()
-);
-
 /// One change of a step to the plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanChange {
@@ -189,7 +181,7 @@ pub(super) async fn apply(
             PlanChange::File(filed) => rows += file(tx, seals, filed).await?,
             PlanChange::Move { id, moved } if shift(tx, seals, id, moved).await? => {
                 rows += 1;
-                if let Some(by) = hold_or_let_go(tx, moved).await? {
+                if let Some(by) = hold_or_let_go(tx, seals, moved).await? {
                     return Ok(Applied::Held(moved.plan.clone(), by));
                 }
             }
@@ -246,8 +238,7 @@ async fn is_filed(tx: &mut AnyConnection, filed: &Filed) -> Result<bool, StoreEr
 
 /// The compare-and-set. False: the plan does not stand where the move starts.
 async fn shift(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, id: &str, moved: &Move) -> Result<bool, StoreError> {
-    let before = sqlx::query_scalar::<_, String>("SELECT seal FROM plans WHERE id = $1").bind(moved.plan.as_str());
-    let before = before.fetch_optional(&mut *tx).await.map_err(StoreError::while_doing("moving a plan"))?;
+    let before = sound_seal(tx, seals, &moved.plan).await?;
     let sql = "UPDATE plans SET state = $2, code = $3, outcome = $4, decided = $5, over_at = $6, looks = $7, \
                next_look = $8, reminded = $9, level = $10, withdrawn = $11, decide_by = $12, version = version + 1, \
                last_move = $13, seal = $14 WHERE id = $1 AND state = $15 AND version = $16";
@@ -263,8 +254,32 @@ async fn shift(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, id: &str, mov
         // Only a plan that waits gets votes.
         votes::add(tx, seals, &moved.plan, &moved.to.votes).await?;
     }
-    count(tx, seals, &moved.plan, [before.unwrap_or_default(), seal], moved.to.state).await?;
+    count(tx, seals, &moved.plan, [before, seal], moved.to.state).await?;
     Ok(true)
+}
+
+/// Returns the seal of a plan before its change, and notes if the plan is not what the bot wrote.
+async fn sound_seal(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, plan: &PlanId) -> Result<String, StoreError> {
+    let rows = sqlx::query(select_plans!("WHERE p.id = $1 ORDER BY v.n")).bind(plan.as_str()).fetch_all(tx).await;
+    let rows = rows.map_err(StoreError::while_doing("reading a plan before its change"))?;
+    let Some(rows) = votes::next_plan(&mut rows.iter().peekable()) else { return Ok(String::new()) };
+    if filed(&rows, seals).is_err() {
+        seals.broken.push(&standing::SEALED);
+    }
+    Stored::new("plans", rows[0]).text("seal")
+}
+
+/// Returns the seals of the plans that can still come to something and are what the bot wrote. Reads their rows whole.
+pub(super) async fn open_seals(tx: &mut AnyConnection, seals: &Seals) -> Result<Vec<String>, StoreError> {
+    let sql = select_plans!(concat!("WHERE p.state IN ", open_states!(), " ORDER BY p.id, v.n"));
+    let rows = sqlx::query(sql).fetch_all(tx).await.map_err(StoreError::while_doing("adding up the open plans"))?;
+    let (mut rows, mut sound) = (rows.iter().peekable(), Vec::new());
+    while let Some(rows) = votes::next_plan(&mut rows) {
+        if filed(&rows, seals).is_ok() {
+            sound.push(Stored::new("plans", rows[0]).text("seal")?);
+        }
+    }
+    Ok(sound)
 }
 
 /// Notes a plan's new seal. A plan that has ended, and its votes, are not counted any longer.
@@ -300,9 +315,17 @@ async fn was_made(tx: &mut AnyConnection, plan: &PlanId, changes: &[PlanChange])
 
 /// Takes the target where the plan begins to be carried out, and gives it back where it is verified or was not done.
 /// Returns the plan that holds the target, where that is another one.
-async fn hold_or_let_go(tx: &mut AnyConnection, moved: &Move) -> Result<Option<PlanId>, StoreError> {
+async fn hold_or_let_go(
+    tx: &mut AnyConnection,
+    seals: &mut SealWriter<'_>,
+    moved: &Move,
+) -> Result<Option<PlanId>, StoreError> {
     match (moved.from.holds_target(), moved.to.state.holds_target()) {
-        (false, true) => hold(tx, &moved.plan).await,
+        (false, true) => match hold(tx, &moved.plan).await? {
+            // A row that another program wrote must not keep a target for ever.
+            Some(holder) => sound_seal(tx, seals, &holder).await.map(|_| Some(holder)),
+            None => Ok(None),
+        },
         (true, false) => {
             let freed = sqlx::query("DELETE FROM writes_in_flight WHERE plan = $1").bind(moved.plan.as_str());
             freed.execute(tx).await.map_err(StoreError::while_doing("freeing a target"))?;

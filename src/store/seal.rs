@@ -96,6 +96,8 @@ pub(super) struct SealWriter<'s> {
     seals: &'s Seals,
     /// In the order of the changes.
     pub(super) changed: Vec<ChangedSeal>,
+    /// The rows that were to be changed and are not what the bot wrote. With one of them nothing is committed.
+    pub(super) broken: Vec<&'static SealedRows>,
 }
 
 /// A seal in place of another one; empty where there was or will be none.
@@ -107,12 +109,26 @@ pub(super) struct ChangedSeal {
 
 impl<'s> SealWriter<'s> {
     pub(super) const fn new(seals: &'s Seals) -> Self {
-        Self { seals, changed: Vec::new() }
+        Self { seals, changed: Vec::new(), broken: Vec::new() }
     }
 
     /// Notes that a row has another seal from now on. A row that is not counted in [`sums`](super::sums) need not be noted.
     pub(super) fn change(&mut self, rows: &'static SealedRows, before: String, after: String) {
         self.changed.push(ChangedSeal { rows, before, after });
+    }
+
+    /// Notes that a row, as it was read before its change, has another seal from now on; or that it is not what the bot wrote.
+    pub(super) fn replace(
+        &mut self,
+        rows: &'static SealedRows,
+        row: &Stored<'_>,
+        after: String,
+    ) -> Result<(), StoreError> {
+        if self.seals.check(rows, row).is_err() {
+            self.broken.push(rows);
+        }
+        self.change(rows, row.text(rows.column)?, after);
+        Ok(())
     }
 
     pub(super) const fn key(&self) -> Option<&'s SealKey> {
@@ -180,7 +196,6 @@ impl Store {
         let Some(key) = &self.seals.0 else { return Ok(()) };
         match self.seal_state().await? {
             _ if adopts == Adopts::Everything => self.seal_all(key, &SealAll::Everything).await,
-            SealState::Sealed if adopts == Adopts::Intact => self.seal_all(key, &SealAll::Sound(&self.seals)).await,
             SealState::Sealed => self.check_sums().await,
             SealState::OtherKey | SealState::NoKey => Err(StoreError::OtherKey { place: self.database.place() }),
             // A database that was emptied is no new one.

@@ -16,24 +16,17 @@ use super::seal::{SealKey, SealWriter, SealedRows, Seals};
 use super::transaction::Open;
 use super::{BrokenRow, Store, StoreError, inbox, ledger, plans, standing, votes};
 
-/// The rows of a table that are added up.
-struct Counted {
-    rows: &'static SealedRows,
-    /// Another seal of the same row, which must fit too.
-    also: Option<&'static SealedRows>,
-    /// Selects the rows that can still decide something, with every sealed column.
-    select: &'static str,
-}
+/// The rows that are added up. A plan that has ended, its votes and a signal whose request has ended decide nothing more. Messages
+/// and the faces of cards are not among them: an older one that is put back is shown again and decides nothing, because its
+/// buttons act on the plan in its present state.
+const COUNTED: [&SealedRows; 5] = [&standing::SEALED, &votes::SEALED, &ledger::SEALED, &inbox::SEALED, &HEAD];
 
-/// A plan that has ended, its votes and a signal whose request has ended decide nothing more. Messages and the faces of cards are
-/// not among them: an older one that is put back is shown again and decides nothing, because its buttons act on the plan in its
-/// present state.
-const COUNTED: [Counted; 5] = [
-    Counted { rows: &standing::SEALED, also: Some(&plans::FROZEN), select: plans::COUNTED },
-    Counted { rows: &votes::SEALED, also: None, select: votes::COUNTED },
-    Counted { rows: &ledger::SEALED, also: None, select: ledger::SEALED.select },
-    Counted { rows: &inbox::SEALED, also: None, select: inbox::SEALED.select },
-    Counted { rows: &HEAD, also: None, select: HEAD.select },
+/// How the rows beside the plans are read that can still decide something, with every sealed column.
+const SELECTS: [(&SealedRows, &str); 4] = [
+    (&votes::SEALED, votes::COUNTED),
+    (&ledger::SEALED, ledger::SEALED.select),
+    (&inbox::SEALED, inbox::SEALED.select),
+    (&HEAD, HEAD.select),
 ];
 
 /// Reads the row.
@@ -91,7 +84,7 @@ impl Sums {
     }
 
     fn of(&mut self, rows: &SealedRows) -> Option<&mut Sum> {
-        let place = COUNTED.iter().position(|counted| counted.rows.kind == rows.kind)?;
+        let place = COUNTED.iter().position(|counted| counted.kind == rows.kind)?;
         self.of_tables.get_mut(place)
     }
 
@@ -107,7 +100,7 @@ impl Sums {
 
     /// Returns what is stored of them.
     pub(super) fn sealed(&self, key: &SealKey) -> String {
-        let seal = |(Counted { rows, .. }, Sum(sum)): (&Counted, &Sum)| {
+        let seal = |(rows, Sum(sum)): (&&SealedRows, &Sum)| {
             let sum = sum.map(|part| part.to_string());
             let parts = [&self.series, &self.changes.to_string(), &sum[0], &sum[1], &sum[2], &sum[3]];
             super::seal::hex(&key.hash(&format!("sum of {}", rows.kind), &parts.map(String::as_str)))
@@ -139,10 +132,10 @@ impl Sums {
         let own = self.sealed(key);
         let mut stored = stored.split(' ');
         COUNTED
-            .iter()
+            .into_iter()
             .zip(own.split(' '))
             .filter(|(_, own)| stored.next() != Some(own))
-            .map(|(counted, _)| counted.rows)
+            .map(|(rows, _)| rows)
             .collect()
     }
 }
@@ -186,6 +179,9 @@ impl Store {
         (durability, check): (Durability, Check),
         doing: &'static str,
     ) -> Result<(), StoreError> {
+        if !seals.broken.is_empty() {
+            return Err(self.changed(seals.broken));
+        }
         let Some(key) = seals.key().filter(|_| check == Check::All || !seals.changed.is_empty()) else {
             return tx.commit().await.map_err(StoreError::while_doing(doing));
         };
@@ -292,7 +288,8 @@ impl Store {
         Ok(broken)
     }
 
-    fn changed(&self, wrong: Vec<&'static SealedRows>) -> StoreError {
+    /// Returns the error for tables that another program changed, and remembers that one did.
+    pub(super) fn changed(&self, wrong: Vec<&'static SealedRows>) -> StoreError {
         self.newest.is_changed.store(true, Ordering::Relaxed);
         let mut tables: Vec<&str> = wrong.into_iter().map(|rows| rows.table).collect();
         tables.dedup();
@@ -305,13 +302,14 @@ impl Store {
 async fn add_up(tx: &mut AnyConnection, key: &SealKey) -> Result<[Sum; COUNTED.len()], StoreError> {
     let seals = Seals(Some(key.clone()));
     let mut sums = Sums { series: String::new(), changes: 0, of_tables: Default::default() };
-    for Counted { rows, also, select } in &COUNTED {
-        let read = sqlx::query(*select).fetch_all(&mut *tx).await;
+    for seal in plans::open_seals(tx, &seals).await? {
+        sums.add(key, &standing::SEALED, &seal);
+    }
+    for (rows, select) in SELECTS {
+        let read = sqlx::query(select).fetch_all(&mut *tx).await;
         for row in &read.map_err(StoreError::while_doing("adding up the seals"))? {
             let row = Stored::new(rows.table, row);
-            let is_sound =
-                [Some(rows), also.as_ref()].into_iter().flatten().all(|rows| seals.check(rows, &row).is_ok());
-            if is_sound {
+            if seals.check(rows, &row).is_ok() {
                 sums.add(key, rows, &row.text(rows.column)?);
             }
         }

@@ -13,24 +13,27 @@ use super::plans::open_states;
 use super::row::Stored;
 use super::seal::{SealWriter, SealedRows, Seals};
 
-/// All votes. Their id is the plan's, a colon and their number.
+/// Every sealed column of the votes `v`. Their id is the plan's, a colon and their number.
+macro_rules! select_votes {
+    () => {
+        "SELECT v.plan || ':' || v.n AS id, v.plan, v.n AS vote_n, v.person AS vote_person, v.platform AS vote_platform, \
+         v.actor AS vote_actor, v.body AS vote, v.seal AS vote_seal FROM votes AS v"
+    };
+}
+
+/// All votes.
 pub(super) const SEALED: SealedRows = SealedRows {
     kind: "vote",
     table: "votes",
     column: "vote_seal",
     parts,
-    select: "SELECT plan || ':' || n AS id, plan, n AS vote_n, person AS vote_person, platform AS vote_platform, \
-             actor AS vote_actor, body AS vote, seal AS vote_seal FROM votes",
+    select: select_votes!(),
     set: "UPDATE votes SET seal = $1 WHERE plan = substr($2, 1, 32) AND n = CAST(substr($2, 34) AS BIGINT)",
 };
 
 /// The votes on plans that can still come to something.
-pub(super) const COUNTED: &str = concat!(
-    "SELECT v.plan || ':' || v.n AS id, v.plan, v.n AS vote_n, v.person AS vote_person, v.platform AS vote_platform, \
-     v.actor AS vote_actor, v.body AS vote, v.seal AS vote_seal \
-     FROM plans AS p JOIN votes AS v ON v.plan = p.id WHERE p.state IN ",
-    open_states!()
-);
+pub(super) const COUNTED: &str =
+    concat!(select_votes!(), " JOIN plans AS p ON p.id = v.plan WHERE p.state IN ", open_states!());
 
 fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
     // A plan's id has no colon; read with its plan, a vote's row has the plan's id alone.
@@ -75,9 +78,10 @@ pub(super) async fn add(
 
 /// Notes that the votes on a plan decide nothing any longer.
 pub(super) async fn end(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, plan: &PlanId) -> Result<(), StoreError> {
-    let counted = sqlx::query_scalar::<_, String>("SELECT seal FROM votes WHERE plan = $1").bind(plan.as_str());
-    for seal in counted.fetch_all(tx).await.map_err(StoreError::while_doing("ending the votes on a plan"))? {
-        seals.change(&SEALED, seal, String::new());
+    let sql = concat!(select_votes!(), " WHERE v.plan = $1");
+    let counted = sqlx::query(sql).bind(plan.as_str()).fetch_all(tx).await;
+    for row in &counted.map_err(StoreError::while_doing("ending the votes on a plan"))? {
+        seals.replace(&SEALED, &Stored::new("votes", row), String::new())?;
     }
     Ok(())
 }

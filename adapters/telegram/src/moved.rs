@@ -2,7 +2,7 @@
 //! the first id; this file translates. It learns the ids from both chats and from the engine.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use teloxide::types::{Message, UpdateKind};
@@ -12,19 +12,26 @@ use countersign_core::port::Ingress;
 use countersign_core::signal::ConversationId;
 
 /// How long the engine may take to store a new id: usually some milliseconds.
-const STORED_WITHIN: Duration = Duration::from_secs(1);
+const STORED_WITHIN: Duration = Duration::from_millis(400);
 
 /// The first ids of supergroups, by the ids that Telegram uses.
 pub(crate) type FirstIds = BTreeMap<i64, i64>;
 
 /// The ids of all such groups.
 #[derive(Clone, Default)]
-pub(crate) struct MovedChats(Arc<Mutex<Arc<FirstIds>>>, Arc<Mutex<BTreeMap<i64, Instant>>>);
+pub(crate) struct MovedChats(Arc<Mutex<Known>>);
+
+#[derive(Default)]
+struct Known {
+    first_ids: Arc<FirstIds>,
+    /// When each id was learned.
+    learned: BTreeMap<i64, Instant>,
+}
 
 impl MovedChats {
     /// Returns the first ids that are known now.
     pub(crate) fn known(&self) -> Arc<FirstIds> {
-        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.lock().first_ids)
     }
 
     /// Returns the id that Telegram uses for a chat, by its first id.
@@ -34,15 +41,15 @@ impl MovedChats {
 
     /// Stores a group's newest id. `before` is any earlier one.
     pub(crate) fn learn(&self, newest: i64, before: i64) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = first(&known, before);
-        if newest != first && known.get(&newest) != Some(&first) {
-            Arc::make_mut(&mut known).insert(newest, first);
-            self.1.lock().unwrap_or_else(PoisonError::into_inner).entry(newest).or_insert_with(Instant::now);
+        let mut known = self.lock();
+        let first = first(&known.first_ids, before);
+        if newest != first && known.first_ids.get(&newest) != Some(&first) {
+            Arc::make_mut(&mut known.first_ids).insert(newest, first);
+            known.learned.entry(newest).or_insert_with(Instant::now);
         }
     }
 
-    /// Returns whether the engine has stored every id of a chat, or had a second for it. Until it has, it does not know which rights
+    /// Returns whether the engine has stored every id of a chat, or had time for it. Until it has, it does not know which rights
     /// hold there.
     pub(crate) fn is_stored(&self, first: &ConversationId, ingress: &dyn Ingress) -> bool {
         let (known, Ok(first)) = (self.known(), first.as_str().parse::<i64>()) else { return true };
@@ -57,9 +64,12 @@ impl MovedChats {
 
     /// Returns whether an id was learned a while ago.
     fn is_old(&self, newest: &str) -> bool {
-        let learned = self.1.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = newest.parse::<i64>().ok().and_then(|newest| learned.get(&newest).copied());
+        let at = newest.parse::<i64>().ok().and_then(|newest| self.lock().learned.get(&newest).copied());
         at.is_none_or(|at| at.elapsed() > STORED_WITHIN)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes over the ids that the engine has stored.

@@ -298,6 +298,10 @@ impl Desk {
     }
 }
 
+/// How long after its request a plan may get more time because its card is late, in milliseconds: as long as an answer is tried
+/// to be delivered. The bound is here because the request's time is sealed, and a message's is not.
+pub const CARD_LATE_MS_MAX: i64 = 24 * 60 * 60 * 1000;
+
 /// The end of the time to decide on the stopwatch: a plan has never more time than it was made with.
 fn expires(filed: &Filed, now: Now) -> Mono {
     let left = filed.decide_by().0.saturating_sub(now.wall.0);

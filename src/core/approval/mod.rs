@@ -17,7 +17,7 @@ mod vote;
 
 pub use card::{CARD_BYTES_MAX, card, card_once_decided};
 pub use decide::{Allowed, Ask, Verb, WHOSE_ACCOUNT_IS_THIS, is_somebody, judge};
-pub use desk::{CLOSED_MAX, Decided, Desk, Due, Filed, Move, Standing, Unasked};
+pub use desk::{CARD_LATE_MS_MAX, CLOSED_MAX, Decided, Desk, Due, Filed, Move, Standing, Unasked};
 pub(crate) use grant::still_unasked;
 pub use grant::{Extent, allowed_now, covers, is_live, may_act_alone, may_be_given, not_used_now, shown};
 pub use hint::Hint;

@@ -9,7 +9,7 @@ use super::decide::is_somebody;
 use super::{Filed, Plan, Risk, Terms};
 use crate::ledger::{Account, Ledger, Link};
 use crate::port::{Asker, Right, Rights, TermsAbout};
-use crate::signal::{Actor, Assurance, ConversationKind, Platform, SignalId, Wall};
+use crate::signal::{Actor, ActorKind, Assurance, ConversationKind, Platform, SignalId, ThreadKey, Wall};
 
 /// One countersignature (AC-26).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,17 +49,24 @@ pub fn is_still_enough(filed: &Filed, found: &[String], rights: &dyn Rights) -> 
 }
 
 /// Returns the linked accounts that are no further person for a plan that takes one: linked by somebody else who has a part in
-/// it, or so lately that their person may not know of it. Whether a link is in force is not looked at.
-pub fn no_further_accounts<'l>(ledger: &'l Ledger, filed: &Filed) -> impl Iterator<Item = (&'l Account, &'l Link)> {
-    let plan = filed.frozen.plan();
-    let takes_others = plan.terms.quorum.get() > 1 || plan.risk >= Risk::Medium;
-    let since = plan.requested_at.0.saturating_sub(KNOWN_AFTER_MS);
-    let voters = filed.standing.votes.iter().map(|vote| vote.person.clone());
-    let part: BTreeSet<String> = voters.chain([plan.requester_person.clone()]).collect();
-    ledger.links().filter(move |(_, link)| {
-        let by_part = link.others().any(|by| part.contains(by));
-        takes_others && link.others().next().is_some() && (link.at.0 > since || by_part)
-    })
+/// it, or so lately that their person may not know of it. Only those that could decide the plan otherwise.
+pub fn no_further_accounts<'l>(ledger: &'l Ledger, filed: &Filed, rights: &dyn Rights) -> Vec<(&'l Account, &'l Link)> {
+    let electorate = Electorate::of(filed, rights);
+    if !electorate.takes_others() {
+        return Vec::new();
+    }
+    let part: BTreeSet<String> = electorate.requesters().into_iter().chain(electorate.voters()).collect();
+    let is_no_further = |link: &Link| {
+        let others: Vec<&str> = link.others().collect();
+        !others.is_empty() && (electorate.is_too_new(link) || others.iter().any(|by| part.contains(*by)))
+    };
+    // Who could not decide it anyway is not named.
+    let could_decide = |account: &Account| {
+        let thread = ThreadKey { platform: account.platform.clone(), ..filed.frozen.plan().thread.clone() };
+        let actor = Actor { id: account.id.clone(), kind: ActorKind::Human, display: String::new() };
+        electorate.judge(&Asker::at(&actor, &thread)).is_ok()
+    };
+    ledger.links().filter(|(account, link)| is_no_further(link) && could_decide(account)).collect()
 }
 
 /// Who may decide one plan at this moment: by the rights as they are now, and by the stricter of the terms that the plan
@@ -182,13 +189,8 @@ impl<'a> Electorate<'a> {
         if !self.takes_others() {
             return None;
         }
-        let others = self.votes().flat_map(|(vote, voter)| {
-            let mut people = self.may_be(&voter);
-            people.insert(vote.person.clone());
-            people
-        });
         let part: BTreeSet<String> = if self.is_requester(asker) { BTreeSet::new() } else { self.requesters() };
-        let part: BTreeSet<String> = part.into_iter().chain(others).collect();
+        let part: BTreeSet<String> = part.into_iter().chain(self.voters()).collect();
         let link = self.linked_by_another(asker);
         if let Some(by) = link.iter().flat_map(Link::others).find(|by| part.contains(*by)) {
             return Some(NoFurther::LinkedBy(by.to_owned()));
@@ -218,6 +220,16 @@ impl<'a> Electorate<'a> {
         let mut people = self.may_be(&plan.asker());
         people.insert(plan.requester_person.clone());
         people
+    }
+
+    /// Everybody who may have countersigned the plan.
+    fn voters(&self) -> BTreeSet<String> {
+        let people = self.votes().flat_map(|(vote, voter)| {
+            let mut people = self.may_be(&voter);
+            people.insert(vote.person.clone());
+            people
+        });
+        people.collect()
     }
 
     fn linked_by_another(&self, asker: &Asker<'_>) -> Option<Link> {

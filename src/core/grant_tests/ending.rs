@@ -188,3 +188,14 @@ fn what_is_gone_afterwards_is_not_allowed_beforehand() {
     assert!(given(&known).is_ok());
     assert_eq!(given(&gone).expect_err("it is gone").message, "what is gone afterwards cannot be done again");
 }
+
+#[test]
+fn an_account_that_others_linked_uses_no_permission_of_its_person() {
+    let mut world = world();
+    given_on(&mut world, "restart nginx", "");
+    let own = says(&mut world, "ann", "restart nginx");
+    assert_eq!(writes(&own), 1, "{}", own.said);
+    world.rights = Some(Box::new(Team { linked_by_another: true, ..Team::default() }));
+    let others = says(&mut world, "ann", "restart nginx");
+    assert!(others.said.starts_with("? Countersign this?") && writes(&others) == 0, "{}", others.said);
+}

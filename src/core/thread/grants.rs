@@ -178,6 +178,10 @@ pub(super) fn permit(turn: &Turn<'_>, request: &Request, filed: &Filed) -> Optio
     if approval::may_act_alone(plan, &turn.state.resolved.labels(&plan.target), &turn.env) {
         return Some(Permit::Level);
     }
+    // Whoever made the account its person's would use a permission that was given to that person.
+    if turn.env.rights.linked_by_another(&plan.thread.platform, &plan.requester).is_some() {
+        return None;
+    }
     let covering =
         |(id, grant): &(&GrantId, &Grant)| approval::covers(grant, plan, &turn.env) && is_live(turn, id, grant);
     let allowed = |(id, grant): (&GrantId, &Grant)| {

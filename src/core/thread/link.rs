@@ -360,7 +360,13 @@ pub(super) fn refusal(code: Stable, message: &str) -> Refusal {
     Refusal { gate: "link", code, message: message.to_owned(), details: Details::default() }
 }
 
-fn note(turn: &mut Turn<'_>, request: &Request, what: &'static str, account: Option<&Account>, detail: &str) {
+pub(super) fn note(
+    turn: &mut Turn<'_>,
+    request: &Request,
+    what: &'static str,
+    account: Option<&Account>,
+    detail: &str,
+) {
     turn.count("links_total", &[("did", what)]);
     let target = account.map(say::link::shown);
     let about = AuditAbout { call: "link", target: target.as_deref(), detail, ..AuditAbout::default() };

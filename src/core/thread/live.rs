@@ -69,7 +69,7 @@ impl Turn<'_> {
         };
         let is_pending = filed.state() == PlanState::Pending;
         let not_counted = is_pending.then(|| link_news::not_counted(self, filed)).flatten();
-        let lines: Vec<String> = line.into_iter().chain(not_counted).collect();
+        let lines: Vec<String> = not_counted.into_iter().chain(line).collect();
         let line = (!lines.is_empty()).then(|| lines.join("\n"));
         let PlanState::Verified(outcome) = filed.state() else {
             return Status { mark, claim: Claim::Nothing, line };

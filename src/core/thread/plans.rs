@@ -56,7 +56,9 @@ pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
     let request = begun_anew(turn, signal);
     turn.count("ledger_overtaken_total", &[]);
     open_what_is_open(turn);
-    if request.signal.actor.is_ourselves() {
+    // A note about links is nothing that the request is for.
+    let was_news = turn.state.link_news.was_told_by(&request.signal.id);
+    if request.signal.actor.is_ourselves() || was_news {
         return go_through(turn, request);
     }
     if let Some(filed) = draft::under_way(turn, &request) {

@@ -9,6 +9,7 @@ use crate::signal::{ActorKind, Now, QuestionId, Signal, SignalId};
 use crate::usage::{Origin, Spent};
 
 use super::link::WrongCodes;
+use super::link_news::LinkNews;
 use super::outputs::Outputs;
 use super::procedure::Procedure;
 use super::request::Request;
@@ -68,6 +69,7 @@ pub struct ThreadState {
     pub(crate) desk: Desk,
     /// Wrong codes that were typed here. No reset forgets them.
     pub(crate) wrong_codes: WrongCodes,
+    pub(crate) link_news: LinkNews,
     /// Whether an account that nobody is known by was told here how to begin.
     pub(crate) told_how_to_begin: bool,
 }

@@ -3,7 +3,7 @@
 //! and only a card that came late gives a plan more time. Decisions are in `decision.rs`, expiry is in `carry.rs`.
 
 use crate::answer;
-use crate::approval::{Filed, Hint, PlanId, PlanState, Withdrawal};
+use crate::approval::{CARD_LATE_MS_MAX, Filed, Hint, PlanId, PlanState, Withdrawal};
 use crate::effect::Ending;
 use crate::port::{Claim, Mark};
 use crate::signal::{EventId, Wall};
@@ -44,11 +44,21 @@ fn tell(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId, hint: Hint) {
 /// The engine's own signal: the card of this plan came out late, or is not out yet. People have as long as if it had been asked
 /// for now.
 pub(super) fn begin_anew(turn: &mut Turn<'_>, request: Request, plan: &PlanId) {
-    if let Some(filed) = turn.state.desk.get(plan).filter(|filed| filed.state() == PlanState::Pending) {
+    let may_be_late = |filed: &&Filed| {
+        let age_ms = turn.now.wall.0.saturating_sub(filed.frozen.plan().requested_at.0);
+        filed.state() == PlanState::Pending && age_ms < CARD_LATE_MS_MAX
+    };
+    if let Some(filed) = turn.state.desk.get(plan).filter(may_be_late) {
         let end = Wall(turn.now.wall.0.saturating_add(filed.frozen.plan().lifetime_ms()));
         let detail = format!("its card came late: it can be decided until {}", answer::time(end));
         let late = (plan, PlanState::Pending, "card_late");
-        turn.shift_as(&request, late, &detail, |standing| standing.decide_by = Some(end));
+        turn.shift_as(&request, late, &detail, |standing| {
+            standing.decide_by = Some(end);
+            if standing.votes.is_empty() {
+                // Nobody has seen the card, and so nobody was reminded of it.
+                (standing.reminded, standing.level) = (false, 0);
+            }
+        });
     }
     turn.finish(request, Ending::Answered);
 }

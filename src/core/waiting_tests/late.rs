@@ -29,3 +29,33 @@ fn a_card_that_comes_late_gives_as_much_time_as_one_that_comes_at_once() {
     ours(&mut world, late);
     assert_eq!(state(&world, &plan), PlanState::Expired, "it is over");
 }
+
+#[test]
+fn a_card_that_is_a_day_late_gives_no_more_time() {
+    let mut world = strict();
+    let plan = asked(&mut world);
+    let late = Payload::CardLate { plan: plan.clone() };
+    let day = 24 * 60 * MINUTE;
+    world.pass(day - MINUTE);
+    ours(&mut world, late.clone());
+    let end = row(&world, &plan).standing.decide_by;
+    assert!(end.is_some());
+    world.pass(2 * MINUTE);
+    ours(&mut world, late);
+    assert_eq!(row(&world, &plan).standing.decide_by, end);
+}
+
+#[test]
+fn who_could_not_see_the_card_was_not_reminded_of_it() {
+    let mut world = strict();
+    let plan = asked(&mut world);
+    world.pass(5 * MINUTE);
+    assert!(due(&mut world, &plan).said.contains("Still waiting"));
+    world.pass(2 * MINUTE);
+    assert!(due(&mut world, &plan).said.contains("leads"));
+    ours(&mut world, Payload::CardLate { plan: plan.clone() });
+    let standing = row(&world, &plan).standing.clone();
+    assert_eq!((standing.reminded, standing.level), (false, 0));
+    world.pass(5 * MINUTE);
+    assert!(due(&mut world, &plan).said.contains("Still waiting"), "once more");
+}

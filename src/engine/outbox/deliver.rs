@@ -45,16 +45,6 @@ fn pause_ms(attempts: u32, last: u64) -> u64 {
 }
 
 /// Returns the age of a message in milliseconds.
-/// Returns what the thread of a plan must hear of its card.
-fn news_of_card(post: &Post, settled: &Settled) -> Option<Payload> {
-    let plan = post.plan.clone()?;
-    match settled {
-        Settled::Failed { .. } => Some(Payload::Unreachable { plan }),
-        Settled::Sent { .. } if age_ms(post) >= LATE_CARD_MS => Some(Payload::CardLate { plan }),
-        Settled::Sent { .. } | Settled::Again { .. } => None,
-    }
-}
-
 fn age_ms(post: &Post) -> u64 {
     u64::try_from(wall_now().0.saturating_sub(post.since.0)).unwrap_or_default()
 }
@@ -231,12 +221,12 @@ impl Engine {
     /// neither.
     async fn is_recorded(self: &Arc<Self>, post: &Post, settled: &Settled) -> bool {
         let mut pause = Pause::none();
-        let mut news = news_of_card(post, settled);
+        let mut is_told = false;
         loop {
             let recorded = async {
-                if let Some(payload) = news.clone() {
+                if !is_told && let Some(payload) = self.news_of_card(post, settled).await? {
                     self.tell_thread(&post.to, payload).await?;
-                    news = None;
+                    is_told = true;
                 }
                 self.store.of(&post.to).settle(&post.id, settled, wall_now()).await
             };
@@ -252,6 +242,21 @@ impl Engine {
                 () = self.stopping.cancelled() => return false,
             }
         }
+    }
+
+    /// Returns what the thread of a plan must hear of its card. Another card of the plan that is out already was in time. Reads the
+    /// store.
+    async fn news_of_card(&self, post: &Post, settled: &Settled) -> Result<Option<Payload>, StoreError> {
+        let Some(plan) = post.plan.clone() else { return Ok(None) };
+        Ok(match settled {
+            Settled::Failed { .. } => Some(Payload::Unreachable { plan }),
+            Settled::Sent { .. } if age_ms(post) >= LATE_CARD_MS => {
+                let cards = self.store.card_posts(&plan).await?;
+                let is_first = cards.iter().all(|card| card.parts.is_empty());
+                is_first.then_some(Payload::CardLate { plan })
+            }
+            Settled::Sent { .. } | Settled::Again { .. } => None,
+        })
     }
 
     async fn until_instant(&self, pause: Pause) {

@@ -79,6 +79,8 @@ pub(super) struct Signal {
     pub(super) thread: String,
     pub(super) state: String,
     pub(super) ending: String,
+    /// A press on the older copy of a card that came out twice, which decides nothing.
+    pub(super) is_on_older_copy: bool,
     /// Never the same twice: the order in which they were accepted.
     pub(super) received_at: i64,
 }

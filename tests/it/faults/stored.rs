@@ -63,7 +63,7 @@ impl Stored {
         let url = sqlite_url(database).expect("the path is UTF-8");
         let mut connection = AnyConnection::connect(&url).await.expect("the database opens");
         let mut stored = Self::default();
-        let sql = "SELECT id, event, thread, state, COALESCE(ending, '') AS ending, received_at FROM inbox";
+        let sql = "SELECT id, event, thread, state, COALESCE(ending, '') AS ending, received_at, body FROM inbox";
         for row in all(&mut connection, sql).await {
             stored.add_signal(&row);
         }
@@ -83,7 +83,9 @@ impl Stored {
         let [id, event, thread, state, ending] =
             ["id", "event", "thread", "state", "ending"].map(|column| row.get::<String, _>(column));
         if !event.starts_with(OWN) {
-            self.signals.push(Signal { id, event, thread, state, ending, received_at: row.get("received_at") });
+            let is_on_older_copy = row.get::<String, _>("body").contains("\"older_copy\"");
+            let received_at = row.get("received_at");
+            self.signals.push(Signal { id, event, thread, state, ending, is_on_older_copy, received_at });
         }
     }
 

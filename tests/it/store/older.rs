@@ -18,6 +18,8 @@ const CASES: &[(&str, Case)] = cases![
     what_was_is_not_brought_back,
     a_row_that_was_changed_takes_no_other_rows_place,
     what_has_ended_is_not_read_before_a_change,
+    a_seal_that_was_taken_off_before_a_change_is_noticed_with_it,
+    a_row_that_nobody_with_the_key_wrote_holds_no_target,
     the_database_does_not_write_along,
     two_bots_with_one_key_write_in_turns,
     a_bot_that_was_away_takes_the_newest_rows,
@@ -130,6 +132,7 @@ async fn what_was_is_not_brought_back(bed: Bed) {
 async fn a_row_that_was_changed_takes_no_other_rows_place(bed: Bed) {
     accepted(&bed, "s-1", "main", 1).await;
     accepted(&bed, "s-2", "main", 2).await;
+    accepted(&bed, "t-9", "other", 9).await;
     let (under_way, ended) = (plan(1, "host:web-1"), plan(2, "host:web-2"));
     let (to_do, voted_on, elsewhere) = (plan(3, "host:web-1"), taking(4, 3), plan(5, "host:web-5"));
     let mut voters = desk_with(&voted_on);
@@ -146,6 +149,8 @@ async fn a_row_that_was_changed_takes_no_other_rows_place(bed: Bed) {
         ("plans", format!("UPDATE plans SET state = 'verified', outcome = 'as_expected' WHERE id = '{one}'")),
         ("plans", format!("UPDATE plans SET state = 'pending' WHERE id = '{one}'")),
         ("plans", format!("UPDATE plans SET target = 'host:web-9' WHERE id = '{one}'")),
+        ("plans", format!("UPDATE plans SET body = REPLACE(body, 'sleep', 'sheep') WHERE id = '{one}'")),
+        ("plans", format!("UPDATE plans SET thread = 't-9' WHERE id = '{one}'")),
         (
             "plans",
             format!(
@@ -177,7 +182,7 @@ async fn a_row_that_was_changed_takes_no_other_rows_place(bed: Bed) {
         let refused = opened(&bed.url).await.expect_err("a row is not the one that was written");
         assert!(refused.contains(table), "{hide}: {refused}");
         raw(&bed.url, "DELETE FROM votes; DELETE FROM ledger; INSERT INTO ledger SELECT * FROM newest_ledger").await;
-        raw(&bed.url, &updated("plans", "newest", "state, outcome, target, seal")).await;
+        raw(&bed.url, &updated("plans", "newest", "state, outcome, target, body, thread, seal")).await;
         raw(&bed.url, &updated("inbox", "newest", "state, ending, ended_at, body")).await;
         raw(&bed.url, "INSERT INTO votes SELECT * FROM newest_votes").await;
         opened(&bed.url).await.unwrap_or_else(|problem| panic!("{hide}: everything is as it was: {problem}"));
@@ -206,6 +211,55 @@ async fn what_has_ended_is_not_read_before_a_change(bed: Bed) {
     let named: BTreeSet<&str> =
         bed.store.broken_rows().await.expect("readable").into_iter().map(|row| row.table).collect();
     assert_eq!(named, BTreeSet::from(["plans", "votes"]));
+}
+
+/// A seal that is missing when its row is changed must not stay behind in the sum, where the older row would fit again.
+async fn a_seal_that_was_taken_off_before_a_change_is_noticed_with_it(bed: Bed) {
+    accepted(&bed, "s-1", "main", 1).await;
+    let (waiting, voted_on) = (plan(1, "host:web-1"), taking(2, 3));
+    let mut voters = desk_with(&voted_on);
+    let vote = voted(&mut voters, &voted_on, vote("bob", "1001"));
+    let plans = vec![file(&waiting), file(&voted_on), change("m-1", &vote)];
+    let ledger = vec![link(Some("bob"), &Ledger::default())];
+    committed(&bed, &StepRecord { plans, ledger, ..step("s-1", 5, Vec::new()) }).await;
+    let deny = |filed: &Filed| change("m-2", &shifted(&mut desk_with(filed), filed.id(), PlanState::Denied));
+    let before = bed.store.ledger().await.expect("readable").ledger;
+    let no_votes = change("m-3", &shifted(&mut voters, voted_on.id(), PlanState::Denied));
+    let unlinked = vec![link(None, &before)];
+    let changes = [
+        ("plans", StepRecord { plans: vec![deny(&waiting)], ..step("s-1", 6, Vec::new()) }),
+        ("votes", StepRecord { plans: vec![no_votes], ..step("s-1", 6, Vec::new()) }),
+        ("ledger", StepRecord { ledger: unlinked, ..step("s-1", 6, Vec::new()) }),
+        ("inbox", StepRecord { ending: Some(Ending::Answered), ..step("s-1", 6, Vec::new()) }),
+    ];
+    for (table, record) in changes {
+        raw(&bed.url, &format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}; UPDATE {table} SET seal = ''"))
+            .await;
+        let error = bed.store.commit(&record).await.expect_err("the row is not the one that was written").to_string();
+        assert!(
+            error.contains("was changed by another program: rows of ") && error.contains(table),
+            "{table}: {error}"
+        );
+        let back = match table {
+            "votes" => "DELETE FROM votes; INSERT INTO votes SELECT * FROM kept_votes".to_owned(),
+            _ => updated(table, "kept", "seal"),
+        };
+        raw(&bed.url, &back).await;
+        opened(&bed.url).await.expect("everything is as it was");
+    }
+}
+
+/// A plan that another program has put under way does not keep others from its target in silence.
+async fn a_row_that_nobody_with_the_key_wrote_holds_no_target(bed: Bed) {
+    accepted(&bed, "s-1", "main", 1).await;
+    let (ended, to_do) = (plan(1, "host:web-1"), plan(2, "host:web-1"));
+    let denied = shifted(&mut desk_with(&ended), ended.id(), PlanState::Denied);
+    let plans = vec![file(&ended), file(&to_do), change("m-1", &denied)];
+    committed(&bed, &StepRecord { plans, ..step("s-1", 5, Vec::new()) }).await;
+    raw(&bed.url, &format!("UPDATE plans SET state = 'unknown' WHERE id = '{}'", ended.id())).await;
+    let begun = bed.store.commit(&beginning(&to_do, "m-2")).await;
+    let error = begun.expect_err("the plan is not the one that was written").to_string();
+    assert!(error.contains("was changed by another program: rows of plans were changed"), "{error}");
 }
 
 async fn the_database_does_not_write_along(bed: Bed) {

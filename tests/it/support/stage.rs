@@ -335,8 +335,8 @@ impl<C: Chat> Stage<C> {
     }
 
     /// Accepts the database as it is by now, as an administrator does; the bot must not run.
-    pub(crate) fn adopt(&self, options: &[&str]) {
-        let adopted = super::bot::finish(self.home.bot().args(["seal", "adopt"]).args(options), b"");
+    pub(crate) fn adopt(&self) {
+        let adopted = super::bot::finish(self.home.bot().args(["seal", "adopt"]), b"");
         assert!(adopted.status.success(), "{adopted:?}");
     }
 

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::super::Tally;
 use super::super::store::Files;
 use super::{Moment, Witness};
-use crate::approval::{Filed, Move, Outcome, Plan, PlanId, PlanState, Risk, Standing, Vote, may_become};
+use crate::approval::{
+    CARD_LATE_MS_MAX, Filed, Move, Outcome, Plan, PlanId, PlanState, Risk, Standing, Vote, may_become,
+};
 use crate::envelope::Envelope;
 use crate::gate::{ToolCall, Warrant};
 use crate::ledger::{Change, Record};
@@ -74,8 +76,11 @@ impl Witness {
         let begins_anew = moment.signal.is_some_and(|signal| {
             signal.payload == Payload::CardLate { plan: plan.id.clone() } && signal.actor.is_ourselves()
         });
+        let is_late = moment.now.wall.0.saturating_sub(plan.requested_at.0) < CARD_LATE_MS_MAX;
         let end = Some(Wall(moment.now.wall.0.saturating_add(plan.lifetime_ms())));
-        self.demand(4, is_same_time || (begins_anew && to.decide_by == end), || format!("has more time: {moved:?}"));
+        self.demand(4, is_same_time || (begins_anew && is_late && to.decide_by == end), || {
+            format!("has more time: {moved:?}")
+        });
         if to.votes.len() > votes {
             self.voted(moment, filed, to.votes.last());
         }

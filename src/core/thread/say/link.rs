@@ -48,12 +48,14 @@ pub(in crate::thread) fn waits(account: &Account, person: &str) -> Vec<Block> {
     ))
 }
 
-pub(in crate::thread) fn made_yours(news: &[(Account, Link)]) -> Vec<Block> {
-    let lines = news.iter().map(|(account, link)| {
+pub(in crate::thread) fn made_yours(news: &[(Account, Link)], named_max: usize) -> Vec<Block> {
+    let lines = news.iter().take(named_max).map(|(account, link)| {
         let (account, by) = (shown(account), names(link));
         format!("{by} made the account `{account}` yours. If you don't know it, type `unlink {account}`.")
     });
-    sentence(lines.collect::<Vec<_>>().join("\n"))
+    let more = news.len().saturating_sub(named_max);
+    let rest = (more > 0).then(|| format!("And {more} more; `whoami` shows all of your accounts."));
+    sentence(lines.chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
 /// The accounts that are no further person for a plan.

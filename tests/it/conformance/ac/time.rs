@@ -30,7 +30,7 @@ pub(super) async fn pass<C: Chat>(stage: &Stage<C>, card: Card<C::Room>, minutes
     assert_eq!(change(&database, &format!("{set} WHERE id = '{}'", card.plan)).await, 1);
     let shown = format!("UPDATE outbox SET body = replace(body, '{digest}', '{}')", now.as_str());
     assert_eq!(change(&database, &format!("{shown} WHERE plan = '{}'", card.plan)).await, 1);
-    stage.adopt(&[]);
+    stage.adopt();
     card
 }
 

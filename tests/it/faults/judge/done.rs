@@ -82,8 +82,9 @@ fn judge_change(facts: &Facts, asked: &Asked, times: usize, plan: Option<&Plan>)
     // While it is not known what became of the change before it in its thread, a plan goes on waiting, and says so.
     let is_put_off =
         facts.trail.iter().any(|row| row.what == "refused" && row.code == "FSM_BLOCKED" && row.plan == plan.id);
-    // A press that was interrupted twice ends in a notice, and decides nothing.
-    let ending = |press: &Asked| facts.signals.iter().find(|signal| signal.event == press.event).map(|it| &*it.ending);
+    // A press that was interrupted twice ends in a notice, and decides nothing; nor does one on an older copy of the card.
+    let counts = |press: &Asked| facts.signals.iter().find(|it| it.event == press.event && !it.is_on_older_copy);
+    let ending = |press: &Asked| counts(press).map(|it| &*it.ending);
     let approving =
         facts.asked.iter().filter(|press| press.token == *about && press.what == What::Press { approves: true });
     let endings: Vec<&str> = approving.filter_map(ending).filter(|ending| *ending != "interrupted").collect();

@@ -19,6 +19,7 @@ fn signal(n: i64, event: &str) -> Signal {
         thread: "t".to_owned(),
         state: "done".to_owned(),
         ending: "answered".to_owned(),
+        is_on_older_copy: false,
         received_at: n,
     }
 }
