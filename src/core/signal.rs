@@ -259,7 +259,7 @@ pub enum Payload {
     /// The engine's own: the card of a plan came out late, or is not out yet, so that the time to decide begins now. No adapter
     /// makes one.
     CardLate {
-        /// Which plan.
+        /// The plan.
         plan: PlanId,
     },
     /// A message was edited, by whomever. What it says now is not read: it can only take back what was asked for with it,

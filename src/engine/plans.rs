@@ -117,8 +117,7 @@ impl Worker {
         Ok(signal)
     }
 
-    /// Returns whether the time to decide a plan is over and nobody could have seen its card, which is still tried. Reads the
-    /// store.
+    /// Returns whether the time to decide a plan is over and its card is still on its way. Reads the store.
     async fn waits_for_its_card(&self, plan: &PlanId) -> Result<bool, StoreError> {
         let now = self.engine.clock.now();
         let Some(filed) = self.state.undecided_in_time(plan, now) else { return Ok(false) };

@@ -107,7 +107,7 @@ impl NewestFile {
     }
 }
 
-/// Returns whether a database is not the one of which the file was written, or an earlier state of it.
+/// Returns whether the file belongs to another database, or to a later state of this one.
 pub(super) fn is_older(kept: &[(String, u64)], series: &str, changes: u64) -> bool {
     !kept.is_empty() && !kept.iter().any(|(known, least)| known == series && *least <= changes)
 }

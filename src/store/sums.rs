@@ -21,7 +21,7 @@ use super::{BrokenRow, Store, StoreError, inbox, ledger, plans, standing, votes}
 /// buttons act on the plan in its present state.
 const COUNTED: [&SealedRows; 5] = [&standing::SEALED, &votes::SEALED, &ledger::SEALED, &inbox::SEALED, &HEAD];
 
-/// How the rows beside the plans are read that can still decide something, with every sealed column.
+/// The statements that read the counted rows of the other tables, with every sealed column.
 const SELECTS: [(&SealedRows, &str); 4] = [
     (&votes::SEALED, votes::COUNTED),
     (&ledger::SEALED, ledger::SEALED.select),

@@ -44,3 +44,4 @@ mod support;
 mod tidy;
 #[cfg(feature = "full")]
 mod trouble;
+mod typed;

@@ -298,8 +298,8 @@ impl Desk {
     }
 }
 
-/// How long after its request a plan may get more time because its card is late, in milliseconds: as long as an answer is tried
-/// to be delivered. The bound is here because the request's time is sealed, and a message's is not.
+/// The age of a plan from which a late card gives it no more time, in milliseconds: a day, as long as an answer is retried. The
+/// request's time is sealed, and the time of a message is not.
 pub const CARD_LATE_MS_MAX: i64 = 24 * 60 * 60 * 1000;
 
 /// The end of the time to decide on the stopwatch: a plan has never more time than it was made with.

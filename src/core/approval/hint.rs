@@ -28,7 +28,7 @@ impl Desk {
 }
 
 impl Kept {
-    /// What is told next, and when: the time since the request, or since its late card, on both clocks. Only before it expires.
+    /// Returns the next hint and its time on both clocks, counted from the request or from a late card; none after the plan's end.
     pub(super) fn next_hint(&self) -> Option<(Hint, Wall, Mono)> {
         let (plan, standing) = (self.filed.frozen.plan(), &self.filed.standing);
         if standing.state != PlanState::Pending {

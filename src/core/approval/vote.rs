@@ -48,8 +48,8 @@ pub fn is_still_enough(filed: &Filed, found: &[String], rights: &dyn Rights) -> 
     u32::try_from(people.len()).unwrap_or(u32::MAX) >= electorate.terms.quorum.get()
 }
 
-/// Returns the linked accounts that are no further person for a plan that takes one: linked by somebody else who has a part in
-/// it, or so lately that their person may not know of it. Only those that could decide the plan otherwise.
+/// Returns the linked accounts that do not count as a further person for a plan: an account that the requester or a voter linked,
+/// or that another person linked within the last day. An account that could not decide the plan anyway is left out.
 pub fn no_further_accounts<'l>(ledger: &'l Ledger, filed: &Filed, rights: &dyn Rights) -> Vec<(&'l Account, &'l Link)> {
     let electorate = Electorate::of(filed, rights);
     if !electorate.takes_others() {
@@ -60,7 +60,6 @@ pub fn no_further_accounts<'l>(ledger: &'l Ledger, filed: &Filed, rights: &dyn R
         let others: Vec<&str> = link.others().collect();
         !others.is_empty() && (electorate.is_too_new(link) || others.iter().any(|by| part.contains(*by)))
     };
-    // Who could not decide it anyway is not named.
     let could_decide = |account: &Account| {
         let thread = ThreadKey { platform: account.platform.clone(), ..filed.frozen.plan().thread.clone() };
         let actor = Actor { id: account.id.clone(), kind: ActorKind::Human, display: String::new() };
@@ -222,7 +221,7 @@ impl<'a> Electorate<'a> {
         people
     }
 
-    /// Everybody who may have countersigned the plan.
+    /// Returns the people behind the votes.
     fn voters(&self) -> BTreeSet<String> {
         let people = self.votes().flat_map(|(vote, voter)| {
             let mut people = self.may_be(&voter);

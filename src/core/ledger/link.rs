@@ -27,7 +27,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Makes a link of which nobody was told yet.
+    /// Makes a new link, not announced to its person yet.
     pub fn new(person: &str, by: &str, at: Wall) -> Self {
         Self { person: person.to_owned(), by: by.to_owned(), with: None, at, told: BTreeSet::new() }
     }

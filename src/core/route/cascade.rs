@@ -7,7 +7,7 @@ use super::intents::{Caught, Does, Intent};
 use super::spelling::corrected;
 use crate::env::Env;
 use crate::signal::ThreadKey;
-use crate::tool::ToolKind;
+use crate::tool::{ArgKind, ToolKind};
 
 /// The layer that answered; a label of metrics. Layers have names, not numbers (C-49).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +76,30 @@ pub fn route(
     let remembered = remembered.filter(|route| env.intents.named(&route.intent).is_some());
     match remembered {
         Some(route) => Some(Route { layer: Layer::Exact, ..route.clone() }),
-        None => by_pattern(heard, sticky, env),
+        None => by_pattern(heard, sticky, env).or_else(|| as_typed(heard, env)),
     }
+}
+
+/// Takes a line that is a command for what it is, where it is proven to only read and to end. A sentence is told from a command by
+/// an option, a path or a pipe: it has none.
+fn as_typed(heard: &Heard, env: &Env<'_>) -> Option<Route> {
+    let line = heard.original.trim();
+    let is_part_of_one = |word: &str| {
+        let is_option = word.strip_prefix('-').is_some_and(|rest| rest.contains(|c: char| c.is_ascii_alphanumeric()));
+        is_option || word == "|" || ["/", "./", "~/"].iter().any(|start| word.starts_with(start))
+    };
+    let is_command = line.split_whitespace().skip(1).any(is_part_of_one);
+    if line.contains('\n') || !is_command || !env.commands.judge(line).is_proven() {
+        return None;
+    }
+    let (intent, argument) = env.intents.iter().find_map(|intent| {
+        let Does::Call { tool, action } = &intent.does else { return None };
+        let spec = env.registry.action(tool, action).filter(|spec| spec.kind == ToolKind::Read)?;
+        let (argument, _) = spec.args.iter().find(|(_, arg)| arg.kind == ArgKind::Command)?;
+        Some((intent, argument))
+    })?;
+    let args = Map::from_iter([(argument.clone(), Value::from(line))]);
+    Some(Route { intent: intent.name.clone(), args, target: None, layer: Layer::Pattern })
 }
 
 fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Route> {
@@ -139,4 +161,52 @@ pub(crate) fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
     // A decision is made in its own words, with the full id in them, and never by saying yes to something else (AC-24).
     let is_decision = matches!(intent.does, Does::Own(own) if own.decides());
     Some(Suggested { text: better.text, about: intent.about.clone(), runs: !is_decision })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testkit::World;
+
+    fn ran(line: &str) -> Option<String> {
+        let told = World::with_fleet().say(line);
+        let run = told.calls.iter().find(|call| call.name() == "lab_read.run")?;
+        run.args.get("line").and_then(|line| line.as_str()).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_line_that_is_proven_to_read_runs_as_it_was_typed() {
+        for line in [
+            "uname -a",
+            "ls -la /var/log",
+            "grep -i 'Some Error' /var/log/App.log",
+            "cat /etc/os-release | head -n 3",
+            "head -n 3 /etc/passwd | cut -d: -f1",
+            "find /etc -name '*.conf' | head -n 3",
+            "wc -l /etc/hosts",
+        ] {
+            assert_eq!(ran(line).as_deref(), Some(line));
+        }
+        assert_eq!(ran("  uname -a  ").as_deref(), Some("uname -a"));
+    }
+
+    #[test]
+    fn what_is_no_command_or_would_change_something_does_not_run() {
+        for line in [
+            "which one is it",
+            "who broke the build",
+            "last deploy failed :-/",
+            "find the bug - please",
+            "date night | dinner?",
+            "test it and/or ship it",
+            "rm -rf /tmp/x",
+            "echo x > /etc/motd",
+            "cat /etc/hosts; reboot",
+            "tail -f /var/log/syslog",
+            "uname -a\nuname -r",
+            "sed -i s/a/b/ /etc/hosts",
+            "curl -X POST http://example.org/x",
+        ] {
+            assert_eq!(ran(line), None, "{line}");
+        }
+    }
 }

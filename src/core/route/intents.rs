@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::hear::{Heard, hear};
 use super::reply::Reply;
 use super::verbatim;
+use crate::command::quoted;
 use crate::tool::{ArgKind, Registry, ToolKind};
 
 /// How large the compiled set may become, in bytes. The crate's default of 10 MiB is passed by some 200 patterns
@@ -359,13 +360,39 @@ impl Intent {
                     }
                 }
                 None => {
-                    args.insert(name.clone(), value.clone());
+                    let line = self.line_with_groups(name, value);
+                    let filled = line.map(|line| Value::from(line.fill(|name| quoted_word(group(name)))));
+                    args.insert(name.clone(), filled.unwrap_or_else(|| value.clone()));
                 }
             }
         }
         let target = self.target.as_deref().and_then(group).map(str::to_owned);
         Some(Caught { args, target })
     }
+}
+
+impl Intent {
+    /// Returns a command line that names groups of the pattern, as in `du -h {path}`.
+    fn line_with_groups(&self, argument: &str, value: &Value) -> Option<Reply> {
+        let line = value.as_str().filter(|line| self.verbatim.contains(argument) && line.contains('{'))?;
+        Reply::parse(line).ok()
+    }
+
+    /// Returns the groups of the pattern that its arguments and its target name.
+    fn named_groups(&self) -> Vec<String> {
+        let of_argument = |(name, value): (&String, &Value)| {
+            let whole = value.as_str().and_then(|text| text.strip_prefix('{')?.strip_suffix('}'));
+            let line = self.line_with_groups(name, value);
+            let in_line = line.iter().flat_map(Reply::groups).map(str::to_owned).collect::<Vec<_>>();
+            whole.map_or(in_line, |whole| vec![whole.to_owned()])
+        };
+        self.args.iter().flat_map(of_argument).chain(self.target.clone()).collect()
+    }
+}
+
+/// Returns one word of a command line, whatever is in it.
+fn quoted_word(word: Option<&str>) -> String {
+    quoted(&[word.unwrap_or_default().to_owned()])
 }
 
 /// The words of a text, in lower case.
@@ -455,9 +482,8 @@ fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<
 fn check_groups(intent: &Intent, regex: &Regex) -> Result<(), String> {
     let groups: Vec<&str> = regex.capture_names().flatten().collect();
     intent.does.check_reply(&groups, regex)?;
-    let used = intent.args.values().filter_map(|value| value.as_str()?.strip_prefix('{')?.strip_suffix('}'));
-    let known: Vec<&str> = used.chain(intent.target.as_deref()).collect();
-    match groups.iter().find(|group| !known.contains(group)) {
+    let known = intent.named_groups();
+    match groups.iter().find(|group| !known.iter().any(|known| known == *group)) {
         Some(group) => Err(format!("its pattern names a group `{group}` that {} uses", intent.does.user_of_groups())),
         None => Ok(()),
     }

@@ -178,7 +178,7 @@ pub(super) fn permit(turn: &Turn<'_>, request: &Request, filed: &Filed) -> Optio
     if approval::may_act_alone(plan, &turn.state.resolved.labels(&plan.target), &turn.env) {
         return Some(Permit::Level);
     }
-    // Whoever made the account its person's would use a permission that was given to that person.
+    // The person who linked the account could otherwise use a permission that another person has.
     if turn.env.rights.linked_by_another(&plan.thread.platform, &plan.requester).is_some() {
         return None;
     }

@@ -1,5 +1,5 @@
-//! What people are told of links that others made: the person whose account it is said to be, once on each account that they
-//! use, and on a card which accounts are no further person for its plan.
+//! Announcements of accounts that other people linked: to the person, once on each account of theirs, and on a card, which names the
+//! accounts that do not count for its plan.
 
 use crate::approval::{Filed, no_further_accounts};
 use crate::ledger::{Account, Key, Link, Record};
@@ -14,7 +14,7 @@ use super::{link, say};
 /// The most accounts that are named at a time.
 const NAMED_MAX: usize = 3;
 
-/// The signal in whose step somebody was told last. Told once only, so that a step which was overtaken for that is made without.
+/// The signal whose step made the last announcement. After a conflict in the ledger its step is made again without one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LinkNews {
     told_by: Option<SignalId>,
@@ -22,7 +22,7 @@ pub(crate) struct LinkNews {
 }
 
 impl LinkNews {
-    /// Returns whether the overtaken step of this signal told somebody, for the first time; it tells nobody any more.
+    /// Returns true once if the step of this signal made an announcement.
     pub(super) fn was_told_by(&mut self, signal: &SignalId) -> bool {
         self.told_by.as_ref() == Some(signal) && !std::mem::replace(&mut self.is_overtaken, true)
     }
@@ -32,8 +32,8 @@ impl LinkNews {
     }
 }
 
-/// Tells a person of accounts that others made theirs, where they have not been told on this account. Such an account itself is
-/// not told: it may be somebody else's.
+/// Announces the accounts that other people linked to the author of a request. An account that another person linked gets no
+/// announcement, because its user may be that other person.
 pub(super) fn tell(turn: &mut Turn<'_>, request: &mut Request) {
     let Some(person) = link::person_of(turn, &request.signal) else { return };
     let (platform, actor) = (&request.signal.thread.platform, &request.signal.actor);

@@ -41,8 +41,7 @@ fn tell(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId, hint: Hint) {
     turn.finish(request, Ending::Answered);
 }
 
-/// The engine's own signal: the card of this plan came out late, or is not out yet. People have as long as if it had been asked
-/// for now.
+/// Gives a plan its whole time from now on, because its card came out late or is not out yet. Called for the engine's own signal.
 pub(super) fn begin_anew(turn: &mut Turn<'_>, request: Request, plan: &PlanId) {
     let may_be_late = |filed: &&Filed| {
         let age_ms = turn.now.wall.0.saturating_sub(filed.frozen.plan().requested_at.0);
@@ -55,7 +54,7 @@ pub(super) fn begin_anew(turn: &mut Turn<'_>, request: Request, plan: &PlanId) {
         turn.shift_as(&request, late, &detail, |standing| {
             standing.decide_by = Some(end);
             if standing.votes.is_empty() {
-                // Nobody has seen the card, and so nobody was reminded of it.
+                // Reminders of a card that was not out were of no use.
                 (standing.reminded, standing.level) = (false, 0);
             }
         });

@@ -217,7 +217,7 @@ impl Engine {
     }
 
     /// Records what became of a message, and tries until that is stored or the bot stops: to send it again would say it
-    /// twice. Of a card that nobody will see, or that came late, the plan's thread hears first, so that a crash in between loses
+    /// twice. A card that will never come, or came late, is reported to the plan's thread first, so that a crash in between loses
     /// neither.
     async fn is_recorded(self: &Arc<Self>, post: &Post, settled: &Settled) -> bool {
         let mut pause = Pause::none();
@@ -244,8 +244,7 @@ impl Engine {
         }
     }
 
-    /// Returns what the thread of a plan must hear of its card. Another card of the plan that is out already was in time. Reads the
-    /// store.
+    /// Returns the report on a card for the thread of its plan. A second card of a plan is never late. Reads the store.
     async fn news_of_card(&self, post: &Post, settled: &Settled) -> Result<Option<Payload>, StoreError> {
         let Some(plan) = post.plan.clone() else { return Ok(None) };
         Ok(match settled {
@@ -278,7 +277,7 @@ impl Engine {
             .await
             .is_err()
         {
-            tracing::info!("the bot stops; what became of a card is told to its thread at the next start");
+            tracing::info!("the bot stops; the fate of a card is reported to its thread at the next start");
         }
         Ok(())
     }

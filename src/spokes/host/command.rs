@@ -29,8 +29,14 @@ const LIMIT: Duration = Duration::from_secs(25);
 /// The most bytes of output that are kept.
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 
-/// Said under a command that printed nothing and names no path.
-const NO_FOLDER: &str = "commands begin in an empty folder; write whole paths";
+/// The note under a command without output.
+const SILENT: &str = "it printed nothing";
+
+/// The note under a command without output that looks into the folder in which it begins.
+const NO_FOLDER: &str = "it printed nothing: commands begin in an empty folder, so write whole paths";
+
+/// Programs that look into the folder in which they begin.
+const FOLDER_READERS: [&str; 6] = ["ls", "find", "du", "tree", "grep", "git"];
 
 /// Said under one command whose input or output was masked on its way.
 const MASKED: &str = "secrets were masked";
@@ -59,8 +65,10 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let bounds = Bounds { limit: LIMIT, output_bytes_max: OUTPUT_BYTES_MAX };
     let outcome = exec::run_list(host, starts, bounds, line).await?;
     let files = in_background(move || files.refuse_changed().map(|()| files)).await?;
-    let reads_files = list.stages().any(|stage| !stage.traits.reads.arguments);
-    let no_folder = (reads_files && names_none(&list) && outcome.output.is_empty()).then(|| NO_FOLDER.to_owned());
+    let reads_folder =
+        list.stages().flat_map(|stage| literals(stage).next()).any(|name| FOLDER_READERS.contains(&name));
+    let is_silent = outcome.output.is_empty() && outcome.errors.is_empty();
+    let silent = is_silent.then(|| if reads_folder && names_none(&list) { NO_FOLDER } else { SILENT }.to_owned());
     let masked = if list.stages().count() > 1 { MASKED_BETWEEN } else { MASKED };
     let between = outcome.masked.then(|| masked.to_owned());
     let data = json!({
@@ -68,7 +76,7 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
         "exit_code": outcome.code,
         "output": lines::split(uncoloured(&String::from_utf8_lossy(&outcome.output)).as_bytes()),
         "errors": uncoloured(&outcome.errors),
-        "note": files.note().or(between).or(no_folder),
+        "note": files.note().or(between).or(silent),
     });
     let cut = outcome.cut.then(|| {
         format!("only the first {} KiB of the output are shown; ask for less at a time", OUTPUT_BYTES_MAX / 1024)

@@ -118,9 +118,11 @@ fn next_line(input: &mut impl BufRead, budget: &mut u64) -> io::Result<Option<Ve
     Ok(any.then_some(line))
 }
 
-/// Reads the last `count` lines, or the last that contain `wanted`, block by block from the end: how long the file is
+/// Reads the last `count` lines, or the last that contain `wanted` in upper or lower case, block by block from the end: how long the file is
 /// does not matter, unless a search finds too little.
 pub(super) fn backward(mut input: impl Read + Seek, count: usize, wanted: Option<&str>) -> io::Result<Excerpt> {
+    let wanted = wanted.map(str::to_lowercase);
+    let wanted = wanted.as_deref();
     let mut end = input.seek(SeekFrom::End(0))?;
     let stop = end.saturating_sub(SEARCH_BYTES_MAX);
     let mut excerpt = Excerpt::default();
@@ -176,7 +178,7 @@ fn join(beginning: &[u8], rest: &[u8]) -> Vec<u8> {
 fn take(excerpt: &mut Excerpt, line: &[u8], count: usize, wanted: Option<&str>) -> bool {
     let text = clean(line);
     // Whether a line of a secret is found would tell what is in it.
-    if wanted.is_some_and(|wanted| !Mask::default().apply(&text).contains(wanted)) {
+    if wanted.is_some_and(|wanted| !Mask::default().apply(&text).to_lowercase().contains(wanted)) {
         return true;
     }
     let has_room = excerpt.has_room(text.len());

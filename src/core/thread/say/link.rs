@@ -71,7 +71,7 @@ pub(in crate::thread) fn not_counted(accounts: &[(&Account, &Link)], named_max: 
     }
 }
 
-/// Whoever linked an account, but its person.
+/// The names of the other people who linked an account.
 fn names(link: &Link) -> String {
     let names = link.others().map(|name| text::defuse_mentions(&text::one_line(name, NAME_CHARS_MAX)));
     names.collect::<Vec<_>>().join(" and ")
