@@ -66,7 +66,7 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let outcome = exec::run_list(host, starts, bounds, line).await?;
     let files = in_background(move || files.refuse_changed().map(|()| files)).await?;
     let reads_folder =
-        list.stages().flat_map(|stage| literals(stage).next()).any(|name| FOLDER_READERS.contains(&name));
+        list.stages().filter_map(|stage| literals(stage).next()).any(|name| FOLDER_READERS.contains(&name));
     let is_silent = outcome.output.is_empty() && outcome.errors.is_empty();
     let silent = is_silent.then(|| if reads_folder && names_none(&list) { NO_FOLDER } else { SILENT }.to_owned());
     let masked = if list.stages().count() > 1 { MASKED_BETWEEN } else { MASKED };
