@@ -1,11 +1,12 @@
 //! `countersign`: puts everything together and runs it. Everything that can be wrong is found out before anything is
 //! started.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use countersign_core::env::SpokeStatus;
 use countersign_core::port::{Ended, Mind};
 use countersign_core::signal::Platform;
@@ -55,10 +56,23 @@ pub(super) fn run(args: &RunArgs, talks: Talks) -> Result<(), Failed> {
     done
 }
 
+/// Returns whether the standard input is `/dev/null`, as it is for a service.
+fn is_input_nothing() -> bool {
+    let device = |path: &str| std::fs::metadata(path).map(|meta| meta.rdev()).ok();
+    let input = device("/dev/stdin").filter(|device| *device != 0);
+    input.is_some() && input == device("/dev/null")
+}
+
 fn prepare(args: &RunArgs, talks: Talks) -> anyhow::Result<Prepared> {
     let setup = Setup::read(args, |config| talks == Talks::Here || talks_here(config))?;
     if talks == Talks::WhereConfigured {
         check(&setup.config)?;
+        if talks_here(&setup.config) && is_input_nothing() {
+            bail!(
+                "no chat platform is configured, and nobody can type here: set `telegram.token`, `discord.token` or \
+                 `matrix.homeserver` (from the environment: COUNTERSIGN_TELEGRAM__TOKEN), or start it in a terminal"
+            );
+        }
     }
     // Read here only to be refused here: before anything is made.
     let role_platforms = access_sources(&setup.config, &setup.registry).access(None)?.platforms_with_roles();

@@ -122,8 +122,18 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     ? Say which plan to approve, by its full id:
       approve PLAN - restart nginx
     ---
-    ? Say which plan to approve, by its full id:
-      approve PLAN - restart nginx
+    ? This plan waits here. To approve it, use its card:
+    Countersign this? restart nginx
+    Does: lab_control.restart
+    To: service:web-1:nginx
+    Only while: run 1
+    Then expects: state running, another run
+    Risk: medium
+    Why: asked by ann: restart nginx
+    Until: 2023-11-14 22:28:20 UTC
+    Plan: PLAN (DIGEST)
+    Somebody else has to countersign it.
+    [Approve, Deny]
     ---
     refused: No plan of this thread has this id; a plan is decided in the thread of its card.
     (NOT_FOUND, gate `decision`)

@@ -488,3 +488,12 @@ fn who_and_status_answer_from_the_bot_itself() {
     "#);
     insta::assert_snapshot!(world.say("why").said, @"Nothing was asked of a tool in this thread yet.");
 }
+
+#[test]
+fn a_plan_after_a_choice_says_what_was_asked_and_what_was_picked() {
+    let mut world = World::with_fleet();
+    world.script.resources.push(resource("service:web-2:nginx", "nginx"));
+    world.say("restart nginx");
+    let card = world.say("2").said;
+    assert!(card.contains("Why: asked by ann: restart nginx; picked “nginx”"), "{card}");
+}

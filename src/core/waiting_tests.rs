@@ -218,7 +218,7 @@ fn words_after_the_id_are_the_reason_and_name_no_plan() {
     let plan = asked(&mut world);
     let other = "0".repeat(32);
     let rows = [
-        ("because ok".to_owned(), "? Say which plan to approve, by its full id:"),
+        ("because ok".to_owned(), "? This plan waits here. To approve it, use its card:"),
         (format!("{plan} because not {other}."), "? Say which plan to approve, by its full id:"),
         (format!("{plan} or {other}"), "I do not understand"),
         (format!("{plan} not yet"), "I do not understand"),

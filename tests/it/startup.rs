@@ -271,3 +271,13 @@ fn help_and_version_are_no_errors() {
               Print version
     ");
 }
+
+#[test]
+fn a_service_without_a_platform_is_refused_and_does_not_end_as_if_it_had_run() {
+    let home = Home::new();
+    let done = home.bot().stdin(std::process::Stdio::null()).output().expect("the binary can be started");
+    let said = String::from_utf8(done.stderr).expect("it is UTF-8");
+    assert_eq!((done.status.code(), done.stdout.as_slice()), (Some(2), [].as_slice()), "{said}");
+    insta::assert_snapshot!(said.trim_end(), @"countersign: no chat platform is configured, and nobody can type here: set `telegram.token`, `discord.token` or `matrix.homeserver` (from the environment: COUNTERSIGN_TELEGRAM__TOKEN), or start it in a terminal");
+    assert!(!home.data().join("countersign.db").exists(), "nothing is left behind");
+}

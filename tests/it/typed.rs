@@ -23,8 +23,7 @@ fn questions_of_operators_run_the_command_that_answers_them() {
         ("journal errors", "`journalctl -p err -n 30 --no-pager --since today` "),
         ("uname -r", "`uname -r` "),
     ];
-    let lines: String = table.iter().map(|(asked, _)| format!("{asked}\n")).collect();
-    let done = home.pipe(&lines);
+    let done = home.pipe(&table.map(|(asked, _)| asked).join("\n"));
     for (asked, command) in table {
         let answer = done.answer(asked).replace('\n', " ");
         assert!(answer.starts_with(command), "{asked}: {answer}");
@@ -41,7 +40,7 @@ fn questions_of_operators_run_the_command_that_answers_them() {
         format!("grep -c nothing {path}"),
         format!("grep nothing {path}"),
     ];
-    let done = home.pipe(&asked.iter().map(|asked| format!("{asked}\n")).collect::<String>());
+    let done = home.pipe(&asked.join("\n"));
     for asked in &asked[..3] {
         let answer = done.answer(asked);
         assert!(answer.contains("ERROR: disk full") && answer.contains("an error"), "{asked}: {answer}");

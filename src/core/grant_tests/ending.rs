@@ -199,3 +199,14 @@ fn an_account_that_others_linked_uses_no_permission_of_its_person() {
     let others = says(&mut world, "ann", "restart nginx");
     assert!(others.said.starts_with("? Countersign this?") && writes(&others) == 0, "{}", others.said);
 }
+
+#[test]
+fn a_permission_is_not_used_for_it() {
+    let mut world = world();
+    given_on(&mut world, "restart nginx", "");
+    says(&mut world, "ann", "status of nginx");
+    let told = says(&mut world, "ann", "restart it");
+    assert!(told.said.contains("Countersign this? restart nginx") && writes(&told) == 0, "{}", told.said);
+    let named = says(&mut world, "ann", "restart nginx");
+    assert_eq!(writes(&named), 0, "the same change waits already: {}", named.said);
+}

@@ -10,7 +10,7 @@ use crate::route::Route;
 
 use super::request::Request;
 use super::state::Turn;
-use super::{carry, say};
+use super::{carry, draft, say};
 
 /// A card was pressed.
 pub(super) fn pressed(
@@ -37,11 +37,26 @@ pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, verb: Verb, route
     match PlanId::parse(&said("plan")).filter(|_| !names_two(verb)) {
         Some(plan) => decide(turn, request, &Ask { plan, digest: None, verb, reason: said("reason") }),
         None => {
-            let blocks = say::plans::say_the_id(verb, &turn.state.desk);
-            turn.say(&mut request, Mark::Question, Claim::Nothing, blocks);
+            match only_pending(turn).filter(|_| verb != Verb::Cancel && said("plan").is_empty()) {
+                // Whoever decides has the card before their eyes, and its buttons are one touch away.
+                Some(filed) => {
+                    draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb)));
+                }
+                None => {
+                    let blocks = say::plans::say_the_id(verb, &turn.state.desk);
+                    turn.say(&mut request, Mark::Question, Claim::Nothing, blocks);
+                }
+            }
             turn.finish(request, Ending::Answered);
         }
     }
+}
+
+/// Returns the plan that waits for a decision in this thread, if it is the only one.
+fn only_pending(turn: &Turn<'_>) -> Option<Filed> {
+    let open = turn.state.desk.open();
+    let mut pending = open.into_iter().filter(|filed| filed.state() == PlanState::Pending);
+    pending.next().filter(|_| pending.next().is_none()).cloned()
 }
 
 fn is_an_id(word: &str) -> bool {

@@ -178,7 +178,9 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
     let filed = Filed { frozen, standing: Standing::new() };
     let env = turn.env;
     grants::take_out_ended(turn, &request, |grant| approval::covers(grant, filed.frozen.plan(), &env));
-    match grants::permit(turn, &request, &filed).filter(|_| drawn(turn, &filed).is_ok()) {
+    // "It" may be something else than was meant, so that it is shown before it is changed, whatever was allowed beforehand.
+    let is_named = draft.by.said_it().is_none();
+    match grants::permit(turn, &request, &filed).filter(|_| is_named && drawn(turn, &filed).is_ok()) {
         Some(permit) => {
             file(turn, &request, filed.clone());
             became(&mut request, filed.id());

@@ -16,7 +16,7 @@ use super::procedure::{Procedure, Wanted};
 use super::request::Request;
 use super::run::advance;
 use super::sight::Sight;
-use super::state::{AuditAbout, Resume, Turn};
+use super::state::{AuditAbout, Question, Resume, Turn};
 use super::{It, agent, carry, decision, draft, grants, limited, link, link_news, room, say, stop, waiting};
 
 /// A signal begins a request.
@@ -63,7 +63,7 @@ pub(super) fn go_through(turn: &mut Turn<'_>, request: Request) {
             turn.finish(request, Ending::Answered);
         }
         Payload::Choice { question, pick } => match picked(turn, &request.signal, &question, pick) {
-            Some(resume) => resume_with(turn, request, resume),
+            Some(chosen) => go_on_with(turn, request, chosen),
             None => {
                 turn.say_no(&mut request, Mark::Plain, say::question_is_over());
                 turn.finish(request, Ending::Answered);
@@ -129,8 +129,8 @@ pub(super) fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
 }
 
 fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
-    if let Some(resume) = picked_by_words(turn, &request.signal, text) {
-        resume_with(turn, request, resume);
+    if let Some(chosen) = picked_by_words(turn, &request.signal, text) {
+        go_on_with(turn, request, chosen);
         return;
     }
     if text.trim().parse::<u8>().is_ok() {
@@ -272,12 +272,12 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
 
 /// The choice of an open question. A question is answered once, by the person who was asked: what it leads to was asked
 /// for in their words, and would else count as another's, who could then countersign what they had typed themselves.
-fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32) -> Option<Resume> {
+fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32) -> Option<Chosen> {
     let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
     let open = turn.state.question.take_if(|open| open.id == *question && open.to == by)?;
     let at = usize::try_from(pick).ok()?;
     match open.choices.get(at) {
-        Some((_, resume)) => Some(resume.clone()),
+        Some(choice) => Some(Chosen::of(&open, choice)),
         None => {
             turn.state.question = Some(open);
             None
@@ -286,7 +286,7 @@ fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32
 }
 
 /// Where a platform has no buttons: the number or the label of a choice, typed. Any other words leave the question.
-fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<Resume> {
+fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<Chosen> {
     let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
     let open = turn.state.question.take_if(|open| open.to == by)?;
     let typed = text.trim();
@@ -294,7 +294,24 @@ fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<R
     let by_label = || open.choices.iter().find(|(label, _)| label.eq_ignore_ascii_case(typed));
     let yes = matches!(typed.to_ascii_lowercase().as_str(), "y" | "yes") && open.choices.len() == 1;
     let only = || open.choices.first().filter(|_| yes);
-    by_number.or_else(by_label).or_else(only).map(|(_, resume)| resume.clone())
+    by_number.or_else(by_label).or_else(only).map(|choice| Chosen::of(&open, choice))
+}
+
+/// A choice that was picked: the way on, and the words that say what was asked and what was picked.
+struct Chosen {
+    resume: Resume,
+    words: String,
+}
+
+impl Chosen {
+    fn of(question: &Question, (label, resume): &(String, Resume)) -> Self {
+        Self { resume: resume.clone(), words: format!("{}; picked “{label}”", question.asked) }
+    }
+}
+
+fn go_on_with(turn: &mut Turn<'_>, mut request: Request, chosen: Chosen) {
+    request.chosen = Some(chosen.words);
+    resume_with(turn, request, chosen.resume);
 }
 
 fn resume_with(turn: &mut Turn<'_>, mut request: Request, resume: Resume) {

@@ -54,6 +54,8 @@ pub(crate) struct Request {
     pub told: Vec<(Thing, String)>,
     /// What was said to everybody, where a model may be told of it later; none where it is about the bot itself.
     pub said: Option<Vec<String>>,
+    /// After a choice: the words that led to the question, and the label that was picked.
+    pub chosen: Option<String>,
     /// Who thinks about it: a model from its first question on. What fails then is told to people, and explained by nobody.
     pub thought_by: Origin,
     /// What a model was offered when it was asked last, as `tool.action`: it calls nothing else.
@@ -91,6 +93,7 @@ impl Request {
             found: BTreeSet::new(),
             told: Vec::new(),
             said: None,
+            chosen: None,
             thought_by: Origin::Rule,
             offered: Vec::new(),
             judged: Vec::new(),
@@ -103,6 +106,11 @@ impl Request {
             next_call: 0,
             next_post: 0,
         }
+    }
+
+    /// Returns what was asked for, in words.
+    pub(crate) fn words(&self) -> String {
+        self.chosen.clone().unwrap_or_else(|| self.signal.payload.words())
     }
 
     /// A model may be told later what was asked and answered.

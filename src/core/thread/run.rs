@@ -98,7 +98,7 @@ pub(super) fn set_deadline(turn: &mut Turn<'_>, request: &mut Request) {
 /// Runs a procedure's next step and puts the request back, or ends it.
 pub(super) fn advance(turn: &mut Turn<'_>, mut request: Request, procedure: Procedure) {
     let by = crate::text::one_line(&request.signal.actor.display, 64);
-    let because = format!("asked by {by}: {}", request.signal.payload.words());
+    let because = format!("asked by {by}: {}", request.words());
     request.budget.begin_turn();
     let proposal = procedure.proposal(&turn.env, &because);
     match propose(turn, &mut request, &proposal, Origin::Rule) {

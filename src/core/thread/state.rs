@@ -31,6 +31,8 @@ pub(crate) struct Question {
     pub id: QuestionId,
     /// Who was asked, as a person: nobody else's pick counts, because what it leads to is theirs.
     pub to: String,
+    /// The words that led to the question.
+    pub asked: String,
     pub choices: Vec<(String, Resume)>,
 }
 
@@ -267,7 +269,7 @@ impl<'a> Turn<'a> {
         if shown.is_empty() {
             return None;
         }
-        self.state.question = Some(Question { id: id.clone(), to, choices: resumes });
+        self.state.question = Some(Question { id: id.clone(), to, asked: request.words(), choices: resumes });
         Some(Block::Choices { question: id, choices: shown })
     }
 

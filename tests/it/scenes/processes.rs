@@ -176,8 +176,8 @@ fn a_plan_outlives_the_bot_and_is_approved_by_its_id() {
     let done = bot.ask(&format!("approve {}", card.plan));
     assert!(is_verified(&done, &card.plan, "absent"), "{done:?}");
     insta::assert_snapshot!(format!("{}\n--\n{}", said(&home, &asked), said(&home, &done)), @"
-    Say which plan to approve, by its full id:
-      approve PLAN - stop process napper (pid PID)
+    This plan waits here. To approve it, use its card:
+    Countersign this? stop process napper (pid PID)
     --
     Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.
     ");

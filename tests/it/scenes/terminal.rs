@@ -35,7 +35,7 @@ fn a_typed_word_decides_the_card_that_is_shown() {
     terminal.ask(&format!("stop process {}", two.pid()));
     terminal.ask("who am i");
     terminal.ask("approve");
-    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? Say which plan to approve, by its full id: approve PLAN - stop process napper (pid PID)");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? This plan waits here. To approve it, use its card: Countersign this? stop process napper (pid PID) Does: host_process.stop To: process:HOST:PID-START That is: HOME/napper -c read line napper Then expects: it is gone Risk: medium Why: asked by PERSON: stop process PID Until: TIME Plan: PLAN (DIGEST) You asked for this yourself, and may countersign it alone; the record says so. Type approve or deny (and why) to decide it. After anything else it goes on waiting, and its id is typed too.");
     assert!(lives(two.pid()));
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }
@@ -141,7 +141,7 @@ fn a_typed_no_has_its_reason() {
     terminal.ask("deny not during the backup");
     insta::assert_snapshot!(after(&home, &terminal.screen(), "deny not during the backup"), @"Denied: stop process napper (pid PID). Reason: not during the backup. Nothing was changed.");
     terminal.ask("approve");
-    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? No plan is open in this thread, so there is nothing to approve.");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? No plan waits in this thread, so there is nothing to approve.");
     assert!(lives(napper.pid()));
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::answer;
-use crate::approval::{Decided, Desk, Filed, Finding, Outcome, Plan, Verb, is_success};
+use crate::approval::{Decided, Desk, Filed, Finding, Outcome, Plan, PlanState, Verb, is_success};
 use crate::envelope::Failure;
 use crate::gate::Refusal;
 use crate::port::Block;
@@ -41,11 +41,18 @@ pub(super) fn capital(text: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
+/// The line above a card that is shown again, because somebody wants to decide it without its id.
+pub(in crate::thread) fn waits_here(verb: Verb) -> String {
+    format!("This plan waits here. To {} it, use its card:", verb.as_str())
+}
+
 pub(in crate::thread) fn say_the_id(verb: Verb, desk: &Desk) -> Vec<Block> {
+    let mut open = desk.open();
+    // What is approved already can only be cancelled.
+    open.retain(|filed| filed.state() == PlanState::Pending || (verb == Verb::Cancel && !filed.state().holds_target()));
     let verb = verb.as_str();
-    let open = desk.open();
     if open.is_empty() {
-        return sentence(format!("No plan is open in this thread, so there is nothing to {verb}."));
+        return sentence(format!("No plan waits in this thread, so there is nothing to {verb}."));
     }
     let mut said = format!("Say which plan to {verb}, by its full id:");
     for filed in open {
