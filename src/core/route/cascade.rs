@@ -80,8 +80,7 @@ pub fn route(
     }
 }
 
-/// Takes a line that is a command for what it is, where it is proven to only read and to end. A sentence is told from a command by
-/// an option, a path or a pipe: it has none.
+/// Routes a command line that is proven to only read and to end. Unlike a sentence, it has an option, a path or a pipe.
 fn as_typed(heard: &Heard, env: &Env<'_>) -> Option<Route> {
     let line = heard.original.trim();
     let is_part_of_one = |word: &str| {

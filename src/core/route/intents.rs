@@ -390,7 +390,7 @@ impl Intent {
     }
 }
 
-/// Returns one word of a command line, whatever is in it.
+/// Quotes a text as one word of a command line.
 fn quoted_word(word: Option<&str>) -> String {
     quoted(&[word.unwrap_or_default().to_owned()])
 }

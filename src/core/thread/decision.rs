@@ -38,7 +38,7 @@ pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, verb: Verb, route
         Some(plan) => decide(turn, request, &Ask { plan, digest: None, verb, reason: said("reason") }),
         None => {
             match only_pending(turn).filter(|_| verb != Verb::Cancel && said("plan").is_empty()) {
-                // Whoever decides has the card before their eyes, and its buttons are one touch away.
+                // The approver sees the whole plan again, and its buttons.
                 Some(filed) => {
                     draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb)));
                 }

@@ -178,7 +178,7 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
     let filed = Filed { frozen, standing: Standing::new() };
     let env = turn.env;
     grants::take_out_ended(turn, &request, |grant| approval::covers(grant, filed.frozen.plan(), &env));
-    // "It" may be something else than was meant, so that it is shown before it is changed, whatever was allowed beforehand.
+    // "It" can mean another thing than the requester thinks: a card shows the target before anything is changed.
     let is_named = draft.by.said_it().is_none();
     match grants::permit(turn, &request, &filed).filter(|_| is_named && drawn(turn, &filed).is_ok()) {
         Some(permit) => {

@@ -41,7 +41,7 @@ pub(super) fn capital(text: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// The line above a card that is shown again, because somebody wants to decide it without its id.
+/// The line above a card that is shown again after a decision without an id.
 pub(in crate::thread) fn waits_here(verb: Verb) -> String {
     format!("This plan waits here. To {} it, use its card:", verb.as_str())
 }
