@@ -495,5 +495,5 @@ fn a_plan_after_a_choice_says_what_was_asked_and_what_was_picked() {
     world.script.resources.push(resource("service:web-2:nginx", "nginx"));
     world.say("restart nginx");
     let card = world.say("2").said;
-    assert!(card.contains("Why: asked by ann: restart nginx; picked “nginx”"), "{card}");
+    assert!(card.contains("Why: asked by ann: “nginx”, picked after: restart nginx"), "{card}");
 }

@@ -99,7 +99,7 @@ async fn set(
     let query = match change.from {
         Some(version) => sqlx::query(
             "UPDATE ledger SET version = version + 1, body = $2, last_change = $3 \
-             WHERE id = $1 AND body <> '' AND version = $4 RETURNING id, version",
+             WHERE id = $1 AND body <> '' AND version = $4 RETURNING id, version, seal",
         )
         .bind(key)
         .bind(&body)
@@ -108,7 +108,7 @@ async fn set(
         None => sqlx::query(
             "INSERT INTO ledger (id, version, body, last_change) VALUES ($1, 0, $2, $3) \
              ON CONFLICT (id) DO UPDATE SET version = ledger.version + 1, body = excluded.body, \
-             last_change = excluded.last_change WHERE ledger.body = '' RETURNING id, version",
+             last_change = excluded.last_change WHERE ledger.body = '' RETURNING id, version, seal",
         )
         .bind(key)
         .bind(&body)
@@ -120,6 +120,11 @@ async fn set(
     // Which version a row gets that had been taken away is known only now.
     let row = Stored::new("ledger", row);
     let version = row.number("version")?;
+    let seal_before = before.as_ref().map(|row| Stored::new("ledger", row).text("seal")).transpose()?;
+    if row.text("seal")? != seal_before.unwrap_or_default() {
+        // Another bot changed the row since it was read.
+        return Ok(0);
+    }
     let seal = seals.over(&SEALED, &[key.to_owned(), version.to_string(), body, id.to_owned()]);
     let sealed = sqlx::query(SEALED.set).bind(&seal).bind(key).execute(tx).await;
     sealed.map_err(StoreError::while_doing(doing))?;

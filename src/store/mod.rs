@@ -238,7 +238,6 @@ impl Store {
                 tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
                 Ok(Committed::Lost(Box::new(self.known_plan(plan).await?)))
             }
-            Applied::Held(..) if !seals.broken.is_empty() => Err(self.changed(seals.broken)),
             Applied::Held(plan, by) => {
                 tx.rollback().await.map_err(StoreError::while_doing("dropping a step"))?;
                 Ok(Committed::Held { filed: Box::new(self.known_plan(plan).await?), by })

@@ -181,7 +181,7 @@ pub(super) async fn apply(
             PlanChange::File(filed) => rows += file(tx, seals, filed).await?,
             PlanChange::Move { id, moved } if shift(tx, seals, id, moved).await? => {
                 rows += 1;
-                if let Some(by) = hold_or_let_go(tx, seals, moved).await? {
+                if let Some(by) = hold_or_let_go(tx, moved).await? {
                     return Ok(Applied::Held(moved.plan.clone(), by));
                 }
             }
@@ -315,17 +315,9 @@ async fn was_made(tx: &mut AnyConnection, plan: &PlanId, changes: &[PlanChange])
 
 /// Takes the target where the plan begins to be carried out, and gives it back where it is verified or was not done.
 /// Returns the plan that holds the target, where that is another one.
-async fn hold_or_let_go(
-    tx: &mut AnyConnection,
-    seals: &mut SealWriter<'_>,
-    moved: &Move,
-) -> Result<Option<PlanId>, StoreError> {
+async fn hold_or_let_go(tx: &mut AnyConnection, moved: &Move) -> Result<Option<PlanId>, StoreError> {
     match (moved.from.holds_target(), moved.to.state.holds_target()) {
-        (false, true) => match hold(tx, &moved.plan).await? {
-            // A row that another program wrote must not keep a target for ever.
-            Some(holder) => sound_seal(tx, seals, &holder).await.map(|_| Some(holder)),
-            None => Ok(None),
-        },
+        (false, true) => hold(tx, &moved.plan).await,
         (true, false) => {
             let freed = sqlx::query("DELETE FROM writes_in_flight WHERE plan = $1").bind(moved.plan.as_str());
             freed.execute(tx).await.map_err(StoreError::while_doing("freeing a target"))?;

@@ -289,7 +289,7 @@ impl Store {
     }
 
     /// Returns the error for tables that another program changed, and remembers that one did.
-    pub(super) fn changed(&self, wrong: Vec<&'static SealedRows>) -> StoreError {
+    fn changed(&self, wrong: Vec<&'static SealedRows>) -> StoreError {
         self.newest.is_changed.store(true, Ordering::Relaxed);
         let mut tables: Vec<&str> = wrong.into_iter().map(|rows| rows.table).collect();
         tables.dedup();

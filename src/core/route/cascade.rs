@@ -80,22 +80,31 @@ pub fn route(
     }
 }
 
-/// Routes a command line that is proven to only read and to end. Unlike a sentence, it has an option, a path or a pipe.
+/// Returns whether a line has an option or a pipe, or a path as its first operand. "find large files in /home" has neither.
+fn looks_like_a_command(line: &str) -> bool {
+    let mut words = line.split_whitespace().skip(1).peekable();
+    let is_path = |word: &&str| ["/", "./", "~/"].iter().any(|start| word.starts_with(start));
+    let is_option =
+        |word: &str| word.strip_prefix('-').is_some_and(|rest| rest.contains(|c: char| c.is_ascii_alphanumeric()));
+    words.peek().is_some_and(is_path) || words.any(|word| is_option(word) || word == "|")
+}
+
+/// Routes a command line that is proven to only read and to end.
 fn as_typed(heard: &Heard, env: &Env<'_>) -> Option<Route> {
     let line = heard.original.trim();
-    let is_part_of_one = |word: &str| {
-        let is_option = word.strip_prefix('-').is_some_and(|rest| rest.contains(|c: char| c.is_ascii_alphanumeric()));
-        is_option || word == "|" || ["/", "./", "~/"].iter().any(|start| word.starts_with(start))
-    };
-    let is_command = line.split_whitespace().skip(1).any(is_part_of_one);
-    if line.contains('\n') || !is_command || !env.commands.judge(line).is_proven() {
+    if line.contains('\n') || !looks_like_a_command(line) {
+        return None;
+    }
+    // A sentence that is taken for a command by mistake sends nothing anywhere.
+    let judged = env.commands.judge(line);
+    if !judged.is_proven() || judged.uses_network() || judged.asks_a_service() {
         return None;
     }
     let (intent, argument) = env.intents.iter().find_map(|intent| {
         let Does::Call { tool, action } = &intent.does else { return None };
         let spec = env.registry.action(tool, action).filter(|spec| spec.kind == ToolKind::Read)?;
         let (argument, _) = spec.args.iter().find(|(_, arg)| arg.kind == ArgKind::Command)?;
-        Some((intent, argument))
+        intent.takes_any(argument).then_some((intent, argument))
     })?;
     let args = Map::from_iter([(argument.clone(), Value::from(line))]);
     Some(Route { intent: intent.name.clone(), args, target: None, layer: Layer::Pattern })
@@ -120,6 +129,8 @@ pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -
         // What was typed is most of it, and is hardly ever typed again.
         Does::Reply(_) => true,
     };
+    // The key of what is remembered has not every blank and every mark that was typed.
+    let is_never_kept = is_never_kept || intent.takes_as_typed();
     route.is_free_of_context() && route.layer != Layer::Sticky && !is_never_kept
 }
 
@@ -179,6 +190,7 @@ mod tests {
             "ls -la /var/log",
             "grep -i 'Some Error' /var/log/App.log",
             "cat /etc/os-release | head -n 3",
+            "du /var/log",
             "head -n 3 /etc/passwd | cut -d: -f1",
             "find /etc -name '*.conf' | head -n 3",
             "wc -l /etc/hosts",
@@ -195,6 +207,15 @@ mod tests {
             "who broke the build",
             "last deploy failed :-/",
             "find the bug - please",
+            "find large files in /home",
+            "which process uses /dev/sda",
+            "who changed /etc/hosts",
+            "free space on /var",
+            "last backup in /var/backups",
+            "look at /var/log/syslog",
+            "dig into /var/log please",
+            "dig -x 127.0.0.1",
+            "whois -h 127.0.0.1 x",
             "date night | dinner?",
             "test it and/or ship it",
             "rm -rf /tmp/x",

@@ -185,6 +185,8 @@ pub struct Intent {
     args: BTreeMap<String, Value>,
     /// Arguments that are taken as they were typed.
     verbatim: BTreeSet<String>,
+    /// Those of them that are command lines.
+    commands: BTreeSet<String>,
 }
 
 impl Intent {
@@ -351,7 +353,7 @@ impl Intent {
         };
         let mut args = Map::new();
         for (name, value) in &self.args {
-            match value.as_str().and_then(|template| template.strip_prefix('{')?.strip_suffix('}')) {
+            match whole_group(value) {
                 Some(wanted) => {
                     if self.verbatim.contains(name) {
                         args.extend(as_typed(wanted).map(|found| (name.clone(), Value::from(found))));
@@ -360,8 +362,8 @@ impl Intent {
                     }
                 }
                 None => {
-                    let line = self.line_with_groups(name, value);
-                    let filled = line.map(|line| Value::from(line.fill(|name| quoted_word(group(name)))));
+                    let line = value.as_str().filter(|_| self.commands.contains(name));
+                    let filled = line.map(|line| with_groups(line, regex, group)).map(Value::from);
                     args.insert(name.clone(), filled.unwrap_or_else(|| value.clone()));
                 }
             }
@@ -372,27 +374,45 @@ impl Intent {
 }
 
 impl Intent {
-    /// Returns a command line that names groups of the pattern, as in `du -h {path}`.
-    fn line_with_groups(&self, argument: &str, value: &Value) -> Option<Reply> {
-        let line = value.as_str().filter(|line| self.verbatim.contains(argument) && line.contains('{'))?;
-        Reply::parse(line).ok()
+    /// Returns whether one of its arguments is taken as it was typed, or is a command line.
+    pub(super) fn takes_as_typed(&self) -> bool {
+        !self.verbatim.is_empty()
     }
 
-    /// Returns the groups of the pattern that its arguments and its target name.
-    fn named_groups(&self) -> Vec<String> {
-        let of_argument = |(name, value): (&String, &Value)| {
-            let whole = value.as_str().and_then(|text| text.strip_prefix('{')?.strip_suffix('}'));
-            let line = self.line_with_groups(name, value);
-            let in_line = line.iter().flat_map(Reply::groups).map(str::to_owned).collect::<Vec<_>>();
-            whole.map_or(in_line, |whole| vec![whole.to_owned()])
+    /// Returns whether an argument is one group of the pattern as it was typed, and nothing else has to be named.
+    pub(super) fn takes_any(&self, argument: &str) -> bool {
+        self.target.is_none()
+            && self.args.len() == 1
+            && self.args.get(argument).is_some_and(|value| whole_group(value).is_some())
+    }
+
+    /// Returns whether an argument or the target names a group of the pattern.
+    fn names_group(&self, group: &str) -> bool {
+        let in_line = |(name, value): (&String, &Value)| {
+            self.commands.contains(name) && value.as_str().is_some_and(|line| line.contains(&placeholder(group)))
         };
-        self.args.iter().flat_map(of_argument).chain(self.target.clone()).collect()
+        self.target.as_deref() == Some(group)
+            || self.args.values().any(|value| whole_group(value) == Some(group))
+            || self.args.iter().any(in_line)
     }
 }
 
-/// Quotes a text as one word of a command line.
-fn quoted_word(word: Option<&str>) -> String {
-    quoted(&[word.unwrap_or_default().to_owned()])
+/// Puts groups of the pattern into a command line, as in `du -h {path}`: each as one quoted word. Other braces stay.
+fn with_groups<'t>(line: &str, regex: &Regex, group: impl Fn(&str) -> Option<&'t str>) -> String {
+    let names = regex.capture_names().flatten().filter(|name| line.contains(&placeholder(name))).collect::<Vec<_>>();
+    names.into_iter().fold(line.to_owned(), |line, name| {
+        let word = quoted(&[group(name).unwrap_or_default().to_owned()]);
+        line.replace(&placeholder(name), &word)
+    })
+}
+
+/// Returns the group of the pattern that is the whole value of an argument.
+fn whole_group(value: &Value) -> Option<&str> {
+    value.as_str()?.strip_prefix('{')?.strip_suffix('}')
+}
+
+fn placeholder(group: &str) -> String {
+    format!("{{{group}}}")
 }
 
 /// The words of a text, in lower case.
@@ -436,7 +456,8 @@ fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
         domain: entry.domain,
         target: entry.target,
         args,
-        verbatim: verbatim_args(entry.call.as_deref(), registry),
+        verbatim: args_of(entry.call.as_deref(), registry, &[ArgKind::Content, ArgKind::Command]),
+        commands: args_of(entry.call.as_deref(), registry, &[ArgKind::Command]),
     })
 }
 
@@ -454,12 +475,11 @@ fn checked_reply(written: &str, entry: &IntentEntry) -> Result<Does, String> {
     Reply::parse(written).map(Does::Reply)
 }
 
-fn verbatim_args(call: Option<&str>, registry: &Registry) -> BTreeSet<String> {
+/// Returns the arguments of these kinds.
+fn args_of(call: Option<&str>, registry: &Registry, kinds: &[ArgKind]) -> BTreeSet<String> {
     let spec = call.and_then(|call| registry.named(call)).map(|(_, _, spec)| spec);
     let args = spec.into_iter().flat_map(|spec| &spec.args);
-    args.filter(|(_, arg)| matches!(arg.kind, ArgKind::Content | ArgKind::Command))
-        .map(|(name, _)| name.clone())
-        .collect()
+    args.filter(|(_, arg)| kinds.contains(&arg.kind)).map(|(name, _)| name.clone()).collect()
 }
 
 fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<Does, String> {
@@ -482,8 +502,7 @@ fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<
 fn check_groups(intent: &Intent, regex: &Regex) -> Result<(), String> {
     let groups: Vec<&str> = regex.capture_names().flatten().collect();
     intent.does.check_reply(&groups, regex)?;
-    let known = intent.named_groups();
-    match groups.iter().find(|group| !known.iter().any(|known| known == *group)) {
+    match groups.iter().find(|group| !intent.names_group(group)) {
         Some(group) => Err(format!("its pattern names a group `{group}` that {} uses", intent.does.user_of_groups())),
         None => Ok(()),
     }

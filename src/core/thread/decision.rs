@@ -37,7 +37,12 @@ pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, verb: Verb, route
     match PlanId::parse(&said("plan")).filter(|_| !names_two(verb)) {
         Some(plan) => decide(turn, request, &Ask { plan, digest: None, verb, reason: said("reason") }),
         None => {
-            match only_pending(turn).filter(|_| verb != Verb::Cancel && said("plan").is_empty()) {
+            let only = only_pending(turn).filter(|_| verb != Verb::Cancel && said("plan").is_empty());
+            let may_decide = |filed: &Filed| {
+                let ask = Ask { plan: filed.id().clone(), digest: None, verb, reason: String::new() };
+                approval::judge(&ask, filed, &request.signal.asker(), turn.env.rights).is_ok()
+            };
+            match only.filter(may_decide) {
                 // The approver sees the whole plan again, and its buttons.
                 Some(filed) => {
                     draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb)));

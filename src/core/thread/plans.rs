@@ -56,13 +56,15 @@ pub(crate) fn on_overtaken(turn: &mut Turn<'_>, signal: Signal) {
     let request = begun_anew(turn, signal);
     turn.count("ledger_overtaken_total", &[]);
     open_what_is_open(turn);
-    // A note about links is nothing that the request is for.
-    let was_news = turn.state.link_news.was_told_by(&request.signal.id);
-    if request.signal.actor.is_ourselves() || was_news {
+    if request.signal.actor.is_ourselves() {
         return go_through(turn, request);
     }
     if let Some(filed) = draft::under_way(turn, &request) {
         return carry::resume(turn, request, &filed);
+    }
+    // The request is for something else than the announcement.
+    if turn.state.link_news.was_told_by(&request.signal.id) {
+        return go_through(turn, request);
     }
     let Some(mut request) = draft::ask_after_all(turn, request) else { return };
     let message = "somebody else changed that just now".to_owned();

@@ -244,18 +244,17 @@ impl Engine {
         }
     }
 
-    /// Returns the report on a card for the thread of its plan. A second card of a plan is never late. Reads the store.
+    /// Returns the report on a card for the thread of its plan; none where another card of the plan is out. Reads the store.
     async fn news_of_card(&self, post: &Post, settled: &Settled) -> Result<Option<Payload>, StoreError> {
         let Some(plan) = post.plan.clone() else { return Ok(None) };
-        Ok(match settled {
-            Settled::Failed { .. } => Some(Payload::Unreachable { plan }),
-            Settled::Sent { .. } if age_ms(post) >= LATE_CARD_MS => {
-                let cards = self.store.card_posts(&plan).await?;
-                let is_first = cards.iter().all(|card| card.parts.is_empty());
-                is_first.then_some(Payload::CardLate { plan })
-            }
-            Settled::Sent { .. } | Settled::Again { .. } => None,
-        })
+        let payload = match settled {
+            Settled::Failed { .. } => Payload::Unreachable { plan: plan.clone() },
+            Settled::Sent { .. } if age_ms(post) >= LATE_CARD_MS => Payload::CardLate { plan: plan.clone() },
+            Settled::Sent { .. } | Settled::Again { .. } => return Ok(None),
+        };
+        let cards = self.store.card_posts(&plan).await?;
+        let is_another_out = cards.iter().any(|card| card.id != post.id && !card.parts.is_empty());
+        Ok((!is_another_out).then_some(payload))
     }
 
     async fn until_instant(&self, pause: Pause) {

@@ -19,7 +19,6 @@ const CASES: &[(&str, Case)] = cases![
     a_row_that_was_changed_takes_no_other_rows_place,
     what_has_ended_is_not_read_before_a_change,
     a_seal_that_was_taken_off_before_a_change_is_noticed_with_it,
-    a_row_that_nobody_with_the_key_wrote_holds_no_target,
     the_database_does_not_write_along,
     two_bots_with_one_key_write_in_turns,
     a_bot_that_was_away_takes_the_newest_rows,
@@ -247,19 +246,6 @@ async fn a_seal_that_was_taken_off_before_a_change_is_noticed_with_it(bed: Bed) 
         raw(&bed.url, &back).await;
         opened(&bed.url).await.expect("everything is as it was");
     }
-}
-
-/// A plan that another program has put under way does not keep others from its target in silence.
-async fn a_row_that_nobody_with_the_key_wrote_holds_no_target(bed: Bed) {
-    accepted(&bed, "s-1", "main", 1).await;
-    let (ended, to_do) = (plan(1, "host:web-1"), plan(2, "host:web-1"));
-    let denied = shifted(&mut desk_with(&ended), ended.id(), PlanState::Denied);
-    let plans = vec![file(&ended), file(&to_do), change("m-1", &denied)];
-    committed(&bed, &StepRecord { plans, ..step("s-1", 5, Vec::new()) }).await;
-    raw(&bed.url, &format!("UPDATE plans SET state = 'unknown' WHERE id = '{}'", ended.id())).await;
-    let begun = bed.store.commit(&beginning(&to_do, "m-2")).await;
-    let error = begun.expect_err("the plan is not the one that was written").to_string();
-    assert!(error.contains("was changed by another program: rows of plans were changed"), "{error}");
 }
 
 async fn the_database_does_not_write_along(bed: Bed) {
