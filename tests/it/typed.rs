@@ -38,7 +38,7 @@ fn questions_of_operators_run_the_command_that_answers_them() {
         format!("last 5 lines of {path} with Error"),
         format!("grep -i error {path}"),
         format!("grep -c nothing {path}"),
-        format!("grep nothing {path}"),
+        format!("grep -n nothing {path}"),
     ];
     let done = home.pipe(&asked.join("\n"));
     for asked in &asked[..3] {

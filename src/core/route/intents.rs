@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::groups::{placeholder, whole_group, with_groups};
 use super::hear::{Heard, hear};
 use super::reply::Reply;
 use super::verbatim;
-use crate::command::quoted;
 use crate::tool::{ArgKind, Registry, ToolKind};
 
 /// How large the compiled set may become, in bytes. The crate's default of 10 MiB is passed by some 200 patterns
@@ -395,24 +395,6 @@ impl Intent {
             || self.args.values().any(|value| whole_group(value) == Some(group))
             || self.args.iter().any(in_line)
     }
-}
-
-/// Puts groups of the pattern into a command line, as in `du -h {path}`: each as one quoted word. Other braces stay.
-fn with_groups<'t>(line: &str, regex: &Regex, group: impl Fn(&str) -> Option<&'t str>) -> String {
-    let names = regex.capture_names().flatten().filter(|name| line.contains(&placeholder(name))).collect::<Vec<_>>();
-    names.into_iter().fold(line.to_owned(), |line, name| {
-        let word = quoted(&[group(name).unwrap_or_default().to_owned()]);
-        line.replace(&placeholder(name), &word)
-    })
-}
-
-/// Returns the group of the pattern that is the whole value of an argument.
-fn whole_group(value: &Value) -> Option<&str> {
-    value.as_str()?.strip_prefix('{')?.strip_suffix('}')
-}
-
-fn placeholder(group: &str) -> String {
-    format!("{{{group}}}")
 }
 
 /// The words of a text, in lower case.

@@ -5,6 +5,7 @@
 mod cascade;
 mod catalogue;
 mod exact;
+mod groups;
 mod hear;
 mod intents;
 mod reply;

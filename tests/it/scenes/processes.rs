@@ -178,6 +178,16 @@ fn a_plan_outlives_the_bot_and_is_approved_by_its_id() {
     insta::assert_snapshot!(format!("{}\n--\n{}", said(&home, &asked), said(&home, &done)), @"
     This plan waits here. To approve it, use its card:
     Countersign this? stop process napper (pid PID)
+    Does | host_process.stop
+    To | process:HOST:PID-START
+    That is | HOME/napper -c read line napper
+    Then expects | it is gone
+    Risk | medium
+    Why | asked by PERSON: stop process PID
+    Until | TIME
+    Plan | PLAN (DIGEST)
+    You asked for this yourself, and may countersign it alone; the record says so.
+    to decide: plan PLAN
     --
     Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.
     ");

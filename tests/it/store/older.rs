@@ -174,7 +174,9 @@ async fn a_row_that_was_changed_takes_no_other_rows_place(bed: Bed) {
     for (table, hide) in hidden {
         raw(&bed.url, "DELETE FROM writes_in_flight").await;
         raw(&bed.url, &hide).await;
-        let next = if table == "plans" { &to_do } else { &elsewhere };
+        // A plan of which only this was changed keeps its target all the same.
+        let keeps_target = hide.contains("SET body") || hide.contains("SET thread");
+        let next = if table == "plans" && !keeps_target { &to_do } else { &elsewhere };
         let begun = bed.store.commit(&beginning(next, "m-4")).await;
         let error = begun.expect_err("a row is not the one that was written").to_string();
         assert!(error.contains("was changed by another program: rows of") && error.contains(table), "{hide}: {error}");
