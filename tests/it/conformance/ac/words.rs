@@ -104,10 +104,12 @@ pub(super) async fn ac_24_a_part_of_an_id_names_no_plan<C: Chat>() {
             stage.reply(BOB, at, &format!("{verb} {short}"), "").await;
         }
     }
-    for words in ["approve", "approve 1", "approve it", &format!("approve {}0", card.plan)] {
+    for words in ["approve 1", "approve it", &format!("approve {}0", card.plan)] {
         let told = stage.reply(BOB, at, words, "").await;
         assert!(told.text.contains("by its full id"), "{words}: {}", told.text);
     }
+    // The word alone decides nothing: the plan is shown once more.
+    stage.reply(BOB, at, "approve", "This plan waits here. To approve it, use its card:").await;
     stage.still_pending(&card).await;
     assert_eq!(file.count("one"), 0);
 }
