@@ -271,7 +271,8 @@ async fn sound_seal(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, plan: &P
 
 /// Returns the seals of the plans that can still come to something and are what the bot wrote. Reads their rows whole.
 pub(super) async fn open_seals(tx: &mut AnyConnection, seals: &Seals) -> Result<Vec<String>, StoreError> {
-    let sql = select_plans!(concat!("WHERE p.state IN ", open_states!(), " ORDER BY p.id, v.n"));
+    // In this order, because by the id alone SQLite walks over every plan that there ever was.
+    let sql = select_plans!(concat!("WHERE p.state IN ", open_states!(), " ORDER BY p.requested_at, p.id, v.n"));
     let rows = sqlx::query(sql).fetch_all(tx).await.map_err(StoreError::while_doing("adding up the open plans"))?;
     let (mut rows, mut sound) = (rows.iter().peekable(), Vec::new());
     while let Some(rows) = votes::next_plan(&mut rows) {
