@@ -39,16 +39,19 @@ pub(super) struct Entrance {
 }
 
 impl Entrance {
-    /// Refuses what an adapter says of another platform, where its people may be others. A bot that stops takes nothing, and asks
-    /// nothing of a store that may be closed already.
-    async fn taken(
+    /// Returns an error for an adapter that speaks for another platform, where an account belongs to another person.
+    fn check_platform(&self, thread: &ThreadKey) -> Result<(), String> {
+        if thread.platform == self.platform {
+            return Ok(());
+        }
+        Err(format!("the adapter of {} speaks for {}", self.platform, thread.platform))
+    }
+
+    /// A bot that stops takes nothing, and asks nothing of a store that may be closed already.
+    async fn unless_stopping(
         &self,
-        thread: &ThreadKey,
         admitted: impl Future<Output = anyhow::Result<Admission>>,
     ) -> Result<Admission, String> {
-        if thread.platform != self.platform {
-            return Err(format!("the adapter of {} speaks for {}", self.platform, thread.platform));
-        }
         if self.engine.stopping.is_cancelled() {
             return Ok(Admission::Stopping);
         }
@@ -59,14 +62,18 @@ impl Entrance {
 impl Ingress for Entrance {
     fn accept(&self, signal: Signal) -> BoxFuture<'_, Result<Admission, String>> {
         let span = tracing::debug_span!("perceive", platform = %signal.thread.platform);
-        let thread = signal.thread.clone();
-        Box::pin(async move { self.taken(&thread, self.engine.admit(signal)).await }.instrument(span))
+        if let Err(refused) = self.check_platform(&signal.thread) {
+            return Box::pin(async { Err(refused) });
+        }
+        Box::pin(self.unless_stopping(self.engine.admit(signal)).instrument(span))
     }
 
     fn touch(&self, touch: Touch) -> BoxFuture<'_, Result<Admission, String>> {
         let span = tracing::debug_span!("perceive", platform = %touch.thread.platform);
-        let thread = touch.thread.clone();
-        Box::pin(async move { self.taken(&thread, self.engine.take_touch(touch)).await }.instrument(span))
+        if let Err(refused) = self.check_platform(&touch.thread) {
+            return Box::pin(async { Err(refused) });
+        }
+        Box::pin(self.unless_stopping(self.engine.take_touch(touch)).instrument(span))
     }
 
     fn open_work(&self) -> BoxFuture<'_, Result<Vec<EventId>, String>> {

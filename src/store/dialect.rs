@@ -161,8 +161,8 @@ impl Database {
         }
     }
 
-    /// Returns an error that names a trigger, a rule, row security or a view in place of a table: the bot has none, and what they do would look
-    /// like its own writing. Reads.
+    /// Returns an error that names a trigger, a rule, row security or a view in place of a table: the bot has none, and what they
+    /// do would look like its own writing. Reads.
     pub(super) async fn check_schema(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         let sql = match self {
             Self::Sqlite { .. } => concat!(

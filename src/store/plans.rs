@@ -18,8 +18,6 @@ macro_rules! open_states {
     };
 }
 
-pub(super) use open_states;
-
 /// Every column of a plan, the key of its thread, and a row for each of its votes: one statement, so that they are of one
 /// moment. A statement adds which plans, and their order; within a plan the votes must be in theirs.
 macro_rules! select_plans {
@@ -269,15 +267,22 @@ async fn sound_seal(tx: &mut AnyConnection, seals: &mut SealWriter<'_>, plan: &P
     Stored::new("plans", rows[0]).text("seal")
 }
 
-/// Returns the seals of the plans that can still come to something and are what the bot wrote. Reads their rows whole.
-pub(super) async fn open_seals(tx: &mut AnyConnection, seals: &Seals) -> Result<Vec<String>, StoreError> {
+/// Returns the seals of the plans that can still come to something and are what the bot wrote, and those of their votes. Reads
+/// their rows whole.
+pub(super) async fn open_seals(
+    tx: &mut AnyConnection,
+    seals: &Seals,
+) -> Result<Vec<(&'static SealedRows, String)>, StoreError> {
     // In this order, because by the id alone SQLite walks over every plan that there ever was.
     let sql = select_plans!(concat!("WHERE p.state IN ", open_states!(), " ORDER BY p.requested_at, p.id, v.n"));
     let rows = sqlx::query(sql).fetch_all(tx).await.map_err(StoreError::while_doing("adding up the open plans"))?;
     let (mut rows, mut sound) = (rows.iter().peekable(), Vec::new());
     while let Some(rows) = votes::next_plan(&mut rows) {
         if filed(&rows, seals).is_ok() {
-            sound.push(Stored::new("plans", rows[0]).text("seal")?);
+            sound.push((&standing::SEALED, Stored::new("plans", rows[0]).text("seal")?));
+            for row in rows.iter().map(|row| Stored::new("votes", row)) {
+                sound.extend(row.maybe_text("vote_seal")?.map(|seal| (&votes::SEALED, seal)));
+            }
         }
     }
     Ok(sound)

@@ -263,8 +263,8 @@ impl Store {
         found.fetch_optional(connection).await.map_err(StoreError::while_doing("reading the seals' key"))
     }
 
-    /// Returns every row with a wrong seal, every table with rows that were changed, removed or put back, and every plan that is not as the
-    /// audit trail says. Empty without a key. Reads all sealed rows and the trail, all of one moment.
+    /// Returns every row with a wrong seal, every table with rows that were changed, removed or put back, and every plan that is
+    /// not as the audit trail says. Empty without a key. Reads all sealed rows and the trail, all of one moment.
     pub async fn broken_rows(&self) -> Result<Vec<BrokenRow>, StoreError> {
         let mut broken = Vec::new();
         if self.seals.0.is_none() {

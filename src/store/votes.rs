@@ -9,7 +9,6 @@ use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 
 use super::StoreError;
-use super::plans::open_states;
 use super::row::Stored;
 use super::seal::{SealWriter, SealedRows, Seals};
 
@@ -30,10 +29,6 @@ pub(super) const SEALED: SealedRows = SealedRows {
     select: select_votes!(),
     set: "UPDATE votes SET seal = $1 WHERE plan = substr($2, 1, 32) AND n = CAST(substr($2, 34) AS BIGINT)",
 };
-
-/// The votes on plans that can still come to something.
-pub(super) const COUNTED: &str =
-    concat!(select_votes!(), " JOIN plans AS p ON p.id = v.plan WHERE p.state IN ", open_states!());
 
 fn parts(row: &Stored<'_>) -> Result<Vec<String>, StoreError> {
     // A plan's id has no colon; read with its plan, a vote's row has the plan's id alone.
