@@ -229,4 +229,12 @@ mod tests {
             assert_eq!(ran(line), None, "{line}");
         }
     }
+
+    #[test]
+    fn a_line_that_talks_to_another_machine_has_to_be_asked_for_with_run() {
+        for line in ["dig -x 127.0.0.1", "curl -s https://example.org/", "ping -c 1 example.org"] {
+            let said = World::with_fleet().say(line).said;
+            assert!(said.starts_with("I do not understand"), "{line}: {said}");
+        }
+    }
 }
