@@ -178,16 +178,20 @@ fn telegram(_: &Telegram, _: &Intents, _: bool) -> anyhow::Result<Option<Arc<dyn
     Ok(None)
 }
 
-/// What a platform suggests to whoever types a slash: what can be asked without any argument, by its first example, with `_`
-/// for a space. Telegram and Discord take 100 commands of 32 characters, Telegram with 256 characters about each.
+/// The commands of a chat's menu: verbs, each with its argument behind it. Telegram takes 100 of 32 characters, with 256 about
+/// each; a person reads 25 at most.
 #[cfg(any(feature = "discord", feature = "matrix", feature = "telegram"))]
 fn menu(intents: &Intents) -> impl Iterator<Item = (String, String)> {
     let named = intents.iter().filter_map(|intent| {
-        let asked = intent.in_short().filter(|asked| asked.len() <= 32)?;
-        Some((asked.replace(' ', "_"), intent.about.chars().take(256).collect()))
+        let word = intent.menu_word().filter(|word| word.len() <= 32)?;
+        Some((word.to_owned(), intent.about.chars().take(256).collect()))
     });
-    named.take(100)
+    named.take(MENU_MAX)
 }
+
+/// The most commands of a menu.
+#[cfg(any(feature = "discord", feature = "matrix", feature = "telegram"))]
+const MENU_MAX: usize = 25;
 
 /// The console alone, whatever is configured; a build without one has none to give. No I/O.
 #[cfg(feature = "console")]

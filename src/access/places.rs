@@ -166,6 +166,11 @@ impl Places {
         self.environments.iter().map(|one| one.name.as_str()).chain([PRODUCTION]).collect()
     }
 
+    /// Returns whether the file names any environment of the team's own.
+    pub(super) fn names_environments(&self) -> bool {
+        !self.environments.is_empty()
+    }
+
     /// Whether there is such an environment.
     pub(super) fn knows(&self, environment: &str) -> bool {
         self.environments().contains(environment)

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use countersign_core::approval::{Risk, Terms};
+use countersign_core::approval::{Plan, Risk, Terms};
 use countersign_core::ledger::{Account, Ledger, Link};
 use countersign_core::people::{Holding, People, Portrait, RoleRights};
 use countersign_core::port::{Asker, Right, Rights, Standing, TermsAbout};
@@ -274,6 +274,14 @@ impl Rights for LiveAccess {
 
     fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
         self.snapshot().is_in(asker, group)
+    }
+
+    fn environment(&self, id: &ResourceId, labels: &[String]) -> Option<String> {
+        self.snapshot().environment(id, labels)
+    }
+
+    fn deciders(&self, plan: &Plan) -> Option<Vec<String>> {
+        self.snapshot().deciders(plan)
     }
 
     fn at_this_moment(&self) -> Option<Arc<dyn Rights>> {

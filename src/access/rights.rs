@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cedar_policy::{Authorizer, Decision, Entities, Entity, Request};
-use countersign_core::approval::{Risk, Terms};
+use countersign_core::approval::{Plan, Risk, Terms};
 use countersign_core::ledger::{Account, Link};
 use countersign_core::people::People;
 use countersign_core::port::{Asker, Right, Rights, TermsAbout};
@@ -181,6 +181,12 @@ impl Access {
             own.into_iter().map(|(id, _)| (platform.clone(), id.clone())).collect::<Vec<_>>()
         };
         self.linked.iter().flat_map(of).collect()
+    }
+
+    /// Returns whether this person asked for the plan.
+    pub(super) fn is_person(&self, one: &Subject, platform: &str, plan: &Plan) -> bool {
+        let is_owner = self.owner.as_ref().is_some_and(|owner| owner.is(platform, plan.requester.id.as_str()));
+        one.who.name == plan.requester_person || (one.is_owner && is_owner)
     }
 
     /// Everybody in the file, with the platforms on which they have a linked account; and whoever has a role of a platform
@@ -433,6 +439,18 @@ impl Rights for Access {
 
     fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {
         self.subject(asker).is_some_and(|subject| subject.who.groups.contains(group))
+    }
+
+    fn environment(&self, id: &ResourceId, labels: &[String]) -> Option<String> {
+        let places = &self.directory.places;
+        // What is found on a thing does not place it: a card that said so could be talked into another environment.
+        let (own, found) = (places.environment(id, &[]), places.environment(id, labels));
+        let name = if own == found { own.to_owned() } else { format!("{own}; labelled {found}") };
+        places.names_environments().then_some(name)
+    }
+
+    fn deciders(&self, plan: &Plan) -> Option<Vec<String>> {
+        who_can::deciders(self, plan)
     }
 
     fn people(&self) -> &dyn People {

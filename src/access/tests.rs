@@ -5,6 +5,7 @@ mod any_order;
 mod attacked;
 mod autonomous;
 mod conformance;
+mod deciders;
 mod guest;
 mod one_human;
 mod identity;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use countersign_core::approval::Risk;
+use countersign_core::approval::{NAMED_DECIDERS_MAX, Plan, Risk};
 use countersign_core::resource::ResourceId;
 use countersign_core::signal::ConversationKind;
 use countersign_core::tool::ToolKind;
@@ -95,6 +95,36 @@ pub(super) fn answer(access: &Access, asked: &str) -> Result<String, String> {
     }
     Ok(said)
 }
+
+/// Returns the names of people who may approve a plan in its thread, one more than a card names at most. The requester is among
+/// them only if the plan's risk needs no second person.
+///
+/// None where roles of the platform mean something: who has them is known only when they decide. None, too, where so many people
+/// would have to be asked about that a card would wait for it.
+pub(super) fn deciders(access: &Access, plan: &Plan) -> Option<Vec<String>> {
+    if access.platforms_with_roles().iter().any(|with_roles| *with_roles == *plan.thread.platform.as_str()) {
+        return None;
+    }
+    let platform = plan.thread.platform.as_str();
+    let place = access.place(platform, plan.thread.conversation.as_str(), plan.room);
+    let may = |one: &Subject| {
+        let is_requester = access.is_person(one, platform, plan);
+        let act = Act::Decide { risk: plan.risk, is_requester };
+        !one.who.is_service
+            && one.who.platforms.contains(platform)
+            && (!is_requester || (plan.risk == Risk::Low && plan.terms.quorum.get() == 1 && !plan.alone))
+            && plan.terms.outsider_of(None, |group| one.who.groups.contains(group)).is_none()
+            && access.allows_on(one, &act, (&plan.target, &plan.labels), &place)
+    };
+    let everybody = access.everybody();
+    let (asked, beyond) = everybody.split_at(everybody.len().min(ASKED_MAX));
+    let able = asked.iter().filter(|one| may(one)).take(NAMED_DECIDERS_MAX + 1);
+    let names: Vec<String> = able.map(|one| one.who.name.clone()).collect();
+    (beyond.is_empty() || !names.is_empty()).then_some(names)
+}
+
+/// The most people whose rights are looked up for one card.
+const ASKED_MAX: usize = 100;
 
 fn line(one: &Subject, from: &[String]) -> String {
     let mut about: Vec<&str> = one.who.roles.iter().map(String::as_str).collect();

@@ -16,17 +16,11 @@ use crate::testkit::{Told, World, signal, thread_key};
 fn a_change_is_asked_for_countersigned_done_and_verified() {
     let mut world = World::with_fleet();
     let told = world.say("restart nginx");
-    insta::assert_snapshot!(plainly(&told, &world), @r"
-    ? Countersign this? restart nginx
-    Does: lab_control.restart
-    To: service:web-1:nginx
-    Only while: run 1
-    Then expects: state running, another run
-    Risk: medium
-    Why: asked by ann: restart nginx
-    Until: 2023-11-14 22:28:20 UTC
-    Plan: PLAN (DIGEST)
-    Somebody else has to countersign it.
+    insta::assert_snapshot!(plainly(&told, &world), @"
+    ? ann asks to restart nginx on web-1.
+    Medium risk. Then running, another run.
+    bob or carol can approve until 22:28 UTC.
+    Plan 0000: “restart nginx”
     [Approve, Deny]
     ");
     let plan = newest(&world).id().clone();
@@ -108,7 +102,7 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
         plainly(&told, &world)
     })
     .collect();
-    insta::assert_snapshot!(told.join("---\n"), @r"
+    insta::assert_snapshot!(told.join("---\n"), @"
     refused: I do not know this account, so that you may not talk to me.
     (FORBIDDEN, gate `actor`)
     What to do: somebody who runs me adds `test:eve` to the access file, or you type `link` to me from an account that I know and its code here.
@@ -122,17 +116,11 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     ? Say which plan to approve, by its full id:
       approve PLAN - restart nginx
     ---
-    ? This plan waits here. To approve it, use its card:
-    Countersign this? restart nginx
-    Does: lab_control.restart
-    To: service:web-1:nginx
-    Only while: run 1
-    Then expects: state running, another run
-    Risk: medium
-    Why: asked by ann: restart nginx
-    Until: 2023-11-14 22:28:20 UTC
-    Plan: PLAN (DIGEST)
-    Somebody else has to countersign it.
+    ? This plan waits here. To approve it, use its card, or type `approve PLAN`:
+    ann asks to restart nginx on web-1.
+    Medium risk. Then running, another run.
+    bob or carol can approve until 22:28 UTC.
+    Plan 0000: “restart nginx”
     [Approve, Deny]
     ---
     refused: No plan of this thread has this id; a plan is decided in the thread of its card.
@@ -502,7 +490,7 @@ fn the_same_change_asked_twice_is_one_plan() {
     let mut world = World::with_fleet();
     let plan = asked(&mut world);
     let told = world.say("restart nginx");
-    assert!(told.said.contains(plan.as_str()) && world.files.rows.len() == 1);
+    assert!(told.said.contains(crate::approval::short(&plan)) && world.files.rows.len() == 1);
     let told = world.say("approvals");
     // Names are aligned by the longest, which has 7 columns with its colon and space; a phone has 40.
     let values = told.said.lines().filter_map(|line| line.split_once(": "));
@@ -551,20 +539,14 @@ fn a_preview_of_another_state_is_no_preview_of_this_plan() {
     assert!(world.files.rows.is_empty());
     world.answers("lab_read.preview", preview("1"));
     let told = world.say("edit nginx:   b  ");
-    insta::assert_snapshot!(plainly(&told, &world), @r"
-    ? Countersign this? edit nginx
-    Does: lab_control.edit
-    To: service:web-1:nginx
+    insta::assert_snapshot!(plainly(&told, &world), @"
+    ? ann asks to edit nginx on web-1.
+    Medium risk. Then sum sum.
+    bob or carol can approve until 22:28 UTC.
+    Plan 0000: “edit nginx:   b  ”
     With text:   b  
-    Only while: run 1
-    Then expects: sum sum
-    Risk: medium
-    Why: asked by ann: edit nginx:   b  
-    Until: 2023-11-14 22:28:20 UTC
-    Plan: PLAN (DIGEST)
     -a
     +b
-    Somebody else has to countersign it.
     [Approve, Deny]
     ");
     assert_eq!(newest(&world).frozen.plan().args.get("text"), Some(&json!("  b  ")), "as it was typed");
@@ -621,7 +603,7 @@ fn a_secret_in_what_tells_a_thing_from_its_like_is_masked_on_its_card() {
         resource.about = "nginx --password=hunter2xyz".to_owned();
     }
     let told = world.say("restart nginx");
-    assert!(told.said.contains("That is: nginx") && !told.said.contains("hunter2xyz"), "{}", told.said);
+    assert!(told.said.contains("It is: nginx") && !told.said.contains("hunter2xyz"), "{}", told.said);
     let bytes = newest(&world).frozen.bytes().to_owned();
     assert!(!bytes.contains("hunter2xyz"), "{bytes}");
 }

@@ -151,6 +151,7 @@ pub fn is_decision(payload: &Payload) -> bool {
             verb == "verify" || said == "stop" || (decides && payload.named_plan().is_some())
         }
         Payload::Choice { .. }
+        | Payload::Details { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
         | Payload::CardLate { .. }

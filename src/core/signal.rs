@@ -246,6 +246,11 @@ pub enum Payload {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
+    /// The details of a plan were asked for at its card. Decides nothing.
+    Details {
+        /// The plan, by its full id.
+        plan: PlanId,
+    },
     /// The engine's own: time has come for a plan to expire or to be looked at again. No adapter makes one.
     Due {
         /// Which plan.
@@ -304,9 +309,11 @@ impl Payload {
             Self::Text { text } => {
                 text.split_whitespace().map(|word| word.trim_end_matches([':', ',', '.'])).find_map(PlanId::parse)
             }
-            Self::Decision { plan, .. } | Self::Due { plan } | Self::Unreachable { plan } | Self::CardLate { plan } => {
-                Some(plan.clone())
-            }
+            Self::Decision { plan, .. }
+            | Self::Details { plan }
+            | Self::Due { plan }
+            | Self::Unreachable { plan }
+            | Self::CardLate { plan } => Some(plan.clone()),
             Self::Choice { .. }
             | Self::Limited { .. }
             | Self::Stray
@@ -321,7 +328,7 @@ impl Payload {
     /// of it.
     pub const fn is_press(&self) -> bool {
         match self {
-            Self::Choice { .. } | Self::Decision { .. } | Self::Stray | Self::OlderCopy => true,
+            Self::Choice { .. } | Self::Decision { .. } | Self::Details { .. } | Self::Stray | Self::OlderCopy => true,
             Self::Text { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
@@ -340,6 +347,7 @@ impl Payload {
             Self::Text { .. }
             | Self::Choice { .. }
             | Self::Decision { .. }
+            | Self::Details { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
             | Self::CardLate { .. }
@@ -355,6 +363,7 @@ impl Payload {
         match self {
             Self::Text { text: typed } | Self::Decision { reason: typed, .. } => typed.clear(),
             Self::Choice { .. }
+            | Self::Details { .. }
             | Self::Due { .. }
             | Self::Unreachable { .. }
             | Self::CardLate { .. }
@@ -374,6 +383,7 @@ impl Payload {
             Self::Choice { pick, .. } => format!("choice {}", pick.saturating_add(1)),
             Self::Decision { plan, choice: CardChoice::Approve, .. } => format!("approve {plan}"),
             Self::Decision { plan, choice: CardChoice::Deny, .. } => format!("deny {plan}"),
+            Self::Details { plan } => format!("details {plan}"),
             Self::Due { plan } | Self::Unreachable { plan } | Self::CardLate { plan } => {
                 format!("look after plan {plan}")
             }

@@ -62,6 +62,14 @@ fn named(env: &Env<'_>, mut signal: Signal) -> Signal {
 }
 
 #[cfg(test)]
+#[path = "understood_tests.rs"]
+mod understood;
+
+#[cfg(test)]
+#[path = "questions_tests.rs"]
+mod questions;
+
+#[cfg(test)]
 #[path = "step_tests.rs"]
 mod tests;
 

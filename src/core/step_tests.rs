@@ -59,11 +59,11 @@ fn several_of_a_name_are_asked_about_and_a_number_picks() {
     let mut world = World::with_fleet();
     world.script.resources.push(resource("service:web-2:nginx", "nginx"));
     let asked = world.say("status of nginx");
-    insta::assert_snapshot!(asked.said, @r#"
-    ? 2 are called “nginx”. Which one?
+    insta::assert_snapshot!(asked.said, @"
+    ? 2 match “nginx”. Which one?
     1) nginx 
     2) nginx
-    "#);
+    ");
     let picked = world.say("2");
     assert_eq!(
         picked.calls.last().and_then(|c| c.target.clone()).map(String::from),
@@ -110,10 +110,10 @@ fn what_is_not_there_is_said_with_the_nearest_names() {
 #[test]
 fn what_nobody_understands_is_answered_honestly() {
     let mut world = World::with_fleet();
-    insta::assert_snapshot!(world.say("write me a poem about @everyone").said, @r#"
-    I do not understand “write me a poem about @ everyone”. No model is configured, so I only understand set commands.
-    Type `help` for all of them.
-    "#);
+    insta::assert_snapshot!(world.say("write me a poem about @everyone").said, @"
+    I don't understand “write me a poem about @ everyone”.
+    No model is configured, so I only understand set commands: `help` lists them.
+    ");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_misspelt_question_is_offered_mended_and_never_run() {
     let told = world.say("sttaus of nginx");
     assert!(told.calls.is_empty());
     insta::assert_snapshot!(told.said, @r#"
-    ? I do not understand “sttaus of nginx”. Did you mean this? Type 1 or yes to run it.
+    ? I don't understand “sttaus of nginx”. Did you mean this? Type 1 or yes to run it.
     1) status of nginx how a service does
     "#);
     assert_eq!(world.say("yes").calls.len(), 2);
@@ -139,19 +139,13 @@ fn a_change_is_resolved_and_then_waits_for_a_countersignature() {
         ["lab_find.service", "lab_find.service"],
         "by its name, then afresh by its id; nothing was restarted"
     );
-    insta::assert_snapshot!(told.said, @r#"
-    ? Countersign this? restart nginx
-    Does: lab_control.restart
-    To: service:web-1:nginx
-    Only while: run 1
-    Then expects: state running, another run
-    Risk: medium
-    Why: asked by ann: restart nginx
-    Until: 2023-11-14 22:28:20 UTC
-    Plan: 00000000000000000000000000000003 (f7d5cee49de6)
-    Somebody else has to countersign it.
+    insta::assert_snapshot!(told.said, @"
+    ? ann asks to restart nginx on web-1.
+    Medium risk. Then running, another run.
+    bob or carol can approve until 22:28 UTC.
+    Plan 0000: “restart nginx”
     [Approve, Deny]
-    "#);
+    ");
     assert!(told.counted.iter().any(|c| c.contains("gate_block_total") && c.contains("APPROVAL_REQUIRED")));
     assert!(told.effects.iter().any(|e| e.contains("refused") && e.contains("approval")), "{:?}", told.effects);
 }
@@ -495,5 +489,5 @@ fn a_plan_after_a_choice_says_what_was_asked_and_what_was_picked() {
     world.script.resources.push(resource("service:web-2:nginx", "nginx"));
     world.say("restart nginx");
     let card = world.say("2").said;
-    assert!(card.contains("Why: asked by ann: “nginx”, picked after: restart nginx"), "{card}");
+    assert!(card.contains("“nginx”, picked after: restart"), "{card}");
 }

@@ -343,6 +343,7 @@ fn kept(mut signal: Signal, mask: &Mask) -> String {
             *typed = mask.apply(typed).into_owned();
         }
         Payload::Choice { .. }
+        | Payload::Details { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
         | Payload::CardLate { .. }

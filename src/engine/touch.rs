@@ -87,12 +87,16 @@ fn message(post: &TouchedPost) -> Option<Outgoing> {
 /// What the button at this place of a message means.
 fn meaning(message: &Outgoing, place: u32) -> Option<Payload> {
     message.blocks.iter().find_map(|block| match block {
-        Block::Card { .. } => {
-            let choice = [CardChoice::Approve, CardChoice::Deny].into_iter().nth(usize::try_from(place).ok()?)?;
-            decision(message, choice)
-        }
+        Block::Card { .. } => match place {
+            0 => decision(message, CardChoice::Approve),
+            1 => decision(message, CardChoice::Deny),
+            2 => details(message),
+            _ => None,
+        },
         Block::Choices { .. } => pick(message, place),
-        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+        Block::Text { .. } | Block::Quote { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => {
+            None
+        }
     })
 }
 
@@ -101,6 +105,7 @@ fn signed(message: &Outgoing, sign: Sign) -> Option<Payload> {
     match sign {
         Sign::Approve => decision(message, CardChoice::Approve),
         Sign::Deny => decision(message, CardChoice::Deny),
+        Sign::Details => details(message),
         Sign::Pick(place) => pick(message, place),
     }
 }
@@ -123,6 +128,14 @@ fn decision(message: &Outgoing, choice: CardChoice) -> Option<Payload> {
             let (plan, digest) = (plan.clone(), digest.clone());
             Some(Payload::Decision { plan, digest, choice, reason: String::new() })
         }
+        _ => None,
+    })
+}
+
+/// The details of the plan of a message's card; none where it holds no card that can be decided.
+fn details(message: &Outgoing) -> Option<Payload> {
+    message.blocks.iter().find_map(|block| match block {
+        Block::Card { plan, choices, .. } if !choices.is_empty() => Some(Payload::Details { plan: plan.clone() }),
         _ => None,
     })
 }
@@ -194,7 +207,10 @@ mod tests {
         };
         assert_eq!(meaning(&both, 0), Some(decided(CardChoice::Approve)));
         assert_eq!(meaning(&both, 1), Some(decided(CardChoice::Deny)));
-        assert_eq!(meaning(&both, 2), None);
+        assert_eq!(meaning(&both, 2), Some(Payload::Details { plan: PlanId::from_random(7) }));
+        assert_eq!(meaning(&both, 3), None);
+        assert_eq!(meaning(&card(&[]), 2), None, "what is decided has no buttons");
+        assert_eq!(signed(&both, Sign::Details), meaning(&both, 2));
         assert_eq!(meaning(&card(&[CardChoice::Deny]), 0), None, "a card that cannot be approved");
         assert_eq!(meaning(&card(&[CardChoice::Deny]), 1), Some(decided(CardChoice::Deny)));
         let label = |label: &str| Choice { label: label.to_owned(), about: String::new() };

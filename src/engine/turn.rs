@@ -59,6 +59,7 @@ pub(super) fn takes_turns(payload: &Payload) -> bool {
     match payload {
         Payload::Text { .. } | Payload::Choice { .. } => !is_decision(payload),
         Payload::Decision { .. }
+        | Payload::Details { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
         | Payload::CardLate { .. }

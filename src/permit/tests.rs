@@ -34,6 +34,8 @@ pub(crate) fn plan((tool, action): (&str, &str), target: &str, args: Value, befo
         action: action.to_owned(),
         target: target.parse().expect("a sound id"),
         labels: Vec::new(),
+        environment: None,
+        deciders: None,
         target_about: String::new(),
         target_name: "it".to_owned(),
         args,

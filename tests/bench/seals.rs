@@ -152,6 +152,8 @@ fn plan(n: u64, asked: &Signal) -> Filed {
         action: "restart".to_owned(),
         target: format!("service:web-1:nginx-{n}").parse().expect("a canonical id"),
         labels: Vec::new(),
+        environment: None,
+        deciders: None,
         target_about: String::new(),
         target_name: "nginx".to_owned(),
         args: serde_json::Map::new(),

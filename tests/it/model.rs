@@ -29,7 +29,10 @@ const PROCESS_QUESTION: &str = "do my customers complain because some process ru
 const KEY: &str = "sk-planted-zebra-0123456789";
 
 /// What stands over a model's words where nothing was looked at for them.
-const UNREAD: &str = "The model says, and nothing was looked at for it:";
+const UNREAD: &str = "This answer changed nothing. Nothing was read. The model says:";
+
+/// What stands over them where two things were read.
+const READ: &str = "This answer changed nothing. Read: 2 things (`sources`). The model says:";
 
 /// A bot that asks this server.
 fn bot(home: &Home, url: &str, seconds: u32) -> Bot {
@@ -76,7 +79,7 @@ fn a_model_finds_out_and_answers_from_what_it_read() {
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
     let answer = bot.ask(DISK_QUESTION);
-    assert_eq!(answer.text(), "The model says:\nThe disks have room, so look at the shop itself.");
+    assert_eq!(answer.text(), format!("{READ}\n| The disks have room, so look at the shop itself."));
     let claim = &answer.messages[0]["claim"];
     let rests_on: Vec<&str> =
         claim["sources"].as_array().into_iter().flatten().filter_map(|source| source["call"].as_str()).collect();
@@ -123,8 +126,7 @@ fn a_change_that_a_model_wants_is_a_plan_and_a_person_decides() {
     fake.then(vec![Turn::call("host_process__stop", &json!({ "target": process(&fake, pid) }))]);
     let answer = bot.ask(PROCESS_QUESTION);
     let card = answer.card();
-    assert!(answer.text().contains("proposed after reading text that nobody vouches for"), "{}", answer.text());
-    assert!(answer.text().contains("a model proposes it for"), "{}", answer.text());
+    assert!(answer.text().contains("Proposed by a model that read untrusted text."), "{}", answer.text());
     let done = bot.ask(&card.approve());
     assert!(done.text().contains("gone"), "{}", done.text());
     assert_eq!(fake.asked().len(), 4, "nothing is asked of a model to carry a plan out");
@@ -149,12 +151,12 @@ fn the_bot_is_useful_with_the_model_down() {
     for _ in 0..4 {
         said.push(bot.ask(QUESTION).text().replace(&fake.base_url(), "URL"));
     }
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(said.join("\n"), @"
     I do not know a set command for that, and the model did not answer: its server answers something that is no answer: expected value at line 1 column 1 (`countersign doctor` says what to do). Set commands, approvals and rules need no model; `help` lists them.
     I do not know a set command for that, and the model did not answer: its server answers 401: the fake was told to refuse (`countersign doctor` says what to do). Set commands, approvals and rules need no model; `help` lists them.
     I do not know a set command for that, and the model did not answer: no answer within 2 s. Set commands, approvals and rules need no model; `help` lists them.
-    The model says, and nothing was looked at for it:
-    I cannot say.
+    This answer changed nothing. Nothing was read. The model says:
+    | I cannot say.
     ");
     let done = bot.end();
     assert!(!done.err.contains(KEY) && !done.out.contains(KEY), "{}", done.err);

@@ -5,8 +5,10 @@ use std::os::unix::fs::symlink;
 
 use crate::support::bot::{Bot, Home, finish};
 
-fn risk(card: &str) -> &str {
-    card.lines().find_map(|line| line.strip_prefix("Risk | ")).unwrap_or(card)
+/// What a card says of its risk: `medium`, or `high: cron runs it`.
+fn risk(card: &str) -> String {
+    let line = card.lines().find_map(|line| line.split_once(" risk").filter(|(word, _)| !word.contains(' ')));
+    line.map_or_else(|| card.to_owned(), |(word, why)| format!("{}{}", word.to_lowercase(), why.trim_end_matches('.')))
 }
 
 /// The lines of a shell file that does nothing.

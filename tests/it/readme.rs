@@ -82,6 +82,11 @@ fn skeleton(transcript: &str) -> Vec<String> {
 /// numbers of this run are.
 fn exchanges(screen: &str) -> Vec<(String, String)> {
     let own = [
+        (r"\S+ asks to ", "<person> asks to "),
+        (r"\S+ \(alone; the record says so\)", "<person> (alone; the record says so)"),
+        (r"until \d\d:\d\d UTC", "until <time>"),
+        (r"Plan [0-9a-f]{4}: ", "Plan <short>: "),
+        (r" on \S+\. It is", " on <machine>. It is"),
         (r"\b[0-9a-f]{16,}(\b|…)", "<hash>"),
         (r"\([0-9a-f]{12}\)", "(<hash>)"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "<time>"),

@@ -97,7 +97,7 @@ fn a_wrong_intents_file_is_named_with_the_fix() {
     countersign: HOME/intents.toml: intent `x`: its example `disk usage of /` leads to `disk-usage-of`, which stands before it
     countersign: HOME/intents.toml: intent `x`: no pattern fits its own example `bar`
     countersign: HOME/intents.toml: intent `x`: `call` names `host_disk.nope`, which is not declared in config/tools
-    countersign: HOME/intents.toml: line 6: unknown field `cal`, expected one of `name`, `about`, `examples`, `patterns`, `call`, `own`, `reply`, `target`, `args`, `domain`
+    countersign: HOME/intents.toml: line 6: unknown field `cal`, expected one of `name`, `about`, `examples`, `patterns`, `call`, `own`, `reply`, `target`, `args`, `domain`, `topic`, `command`, `silent`
     ");
 }
 

@@ -18,6 +18,9 @@ pub(crate) struct Shown {
     pub(crate) choices: Vec<CardChoice>,
 }
 
+/// The word that shows the whole plan of a card.
+const DETAILS: &str = "details";
+
 /// The word that a choice is typed as, in full.
 pub(crate) const fn word(choice: CardChoice) -> &'static str {
     match choice {
@@ -26,9 +29,13 @@ pub(crate) const fn word(choice: CardChoice) -> &'static str {
     }
 }
 
-/// What a line decides about this card, where it decides anything: `approve` or `a` alone, `deny` or `d` with any reason.
+/// Reads a line for this card: `approve` or `a` alone and `deny` or `d` with any reason decide it, `details` alone
+/// shows it whole.
 pub(crate) fn decision(line: &str, shown: &Shown) -> Option<Payload> {
     let line = line.trim();
+    if line.eq_ignore_ascii_case(DETAILS) && !shown.choices.is_empty() {
+        return Some(Payload::Details { plan: shown.plan.clone() });
+    }
     let (typed, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let choice = if is_word(typed, "approve") && rest.is_empty() {
         CardChoice::Approve

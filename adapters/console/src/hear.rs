@@ -197,9 +197,11 @@ impl Console {
             self.print(json::accepted(&offer.event, id)).await;
         } else {
             self.waiting.accepted(id);
-            // Any line that was taken closes what could be answered. One that was not will be sent again, and must then
-            // mean the same.
-            *lock(&self.asked) = None;
+            // Any line that was taken closes what could be answered, but for a look at the card's details. One that was not
+            // will be sent again, and must then mean the same.
+            if !matches!(offer.signal.payload, Payload::Details { .. }) {
+                *lock(&self.asked) = None;
+            }
         }
         Offered::Taken
     }

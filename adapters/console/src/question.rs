@@ -25,7 +25,9 @@ pub(crate) fn asked_in(message: &Outgoing) -> Option<Asked> {
         Block::Card { plan, digest, choices, .. } => {
             Some(Asked::Card(Shown { plan: plan.clone(), digest: digest.clone(), choices: choices.clone() }))
         }
-        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+        Block::Text { .. } | Block::Quote { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => {
+            None
+        }
     })
 }
 

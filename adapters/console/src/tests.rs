@@ -167,6 +167,7 @@ fn reply(signal: &Signal) -> Outgoing {
             let said = format!("{choice:?} of {plan}: {reason}");
             outgoing(signal, Mark::Plain, vec![text(&said)])
         }
+        Payload::Details { plan } => outgoing(signal, Mark::Plain, vec![text(&format!("The whole plan: {plan}."))]),
         Payload::Due { .. }
         | Payload::Unreachable { .. }
         | Payload::CardLate { .. }

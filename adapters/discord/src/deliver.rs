@@ -241,7 +241,8 @@ async fn open_thread(discord: &Discord, letter: Letter<'_>, room: u64, message: 
 fn name_of(message: &Outgoing) -> String {
     let first = message.blocks.iter().find_map(|block| match block {
         Block::Text { text } => text.lines().map(str::trim).find(|line| !line.is_empty()),
-        Block::Code { .. }
+        Block::Quote { .. }
+        | Block::Code { .. }
         | Block::Fields { .. }
         | Block::Table { .. }
         | Block::Choices { .. }

@@ -84,7 +84,8 @@ async fn change(telegram: &Telegram, event: &EventId, text: Text) -> Result<(), 
 fn last_line(message: &Outgoing) -> Option<String> {
     let prose = message.blocks.iter().rev().find_map(|block| match block {
         Block::Text { text } => text.lines().next_back(),
-        Block::Code { .. }
+        Block::Quote { .. }
+        | Block::Code { .. }
         | Block::Fields { .. }
         | Block::Table { .. }
         | Block::Choices { .. }

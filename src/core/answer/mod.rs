@@ -26,7 +26,7 @@ pub(crate) use failure::{explained, meaning};
 pub(crate) use plain::plain;
 pub use show::{ROWS_MAX, show};
 pub use template::Template;
-pub use units::wall as time;
+pub use units::{clock, wall as time};
 
 use path::Path;
 use template::Scope;

@@ -5,7 +5,7 @@ use crate::port::Block;
 /// The text of what is shown; a table a row a line. What is to be pressed is not in it.
 pub(crate) fn plain(blocks: &[Block]) -> String {
     let lines = blocks.iter().flat_map(|block| match block {
-        Block::Text { text } | Block::Code { text } => vec![text.clone()],
+        Block::Text { text } | Block::Quote { text } | Block::Code { text } => vec![text.clone()],
         Block::Fields { fields } => fields.iter().map(|(name, value)| format!("{name}: {value}")).collect(),
         Block::Table { columns, rows } => {
             let titles: Vec<&str> = columns.iter().map(|column| column.title.as_str()).collect();

@@ -49,7 +49,7 @@ fn drawn(blocks: &[Block]) -> String {
     let mut out = String::new();
     for block in blocks {
         match block {
-            Block::Text { text } => writeln!(out, "{text}"),
+            Block::Text { text } | Block::Quote { text } => writeln!(out, "{text}"),
             Block::Code { text } => writeln!(out, "```\n{text}\n```"),
             Block::Fields { fields } => fields.iter().try_for_each(|(name, value)| writeln!(out, "{name}: {value}")),
             Block::Table { columns, rows } => {

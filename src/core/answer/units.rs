@@ -112,6 +112,18 @@ pub fn wall(at: Wall) -> String {
     time(at.0)
 }
 
+/// Returns a time of the wall clock in UTC, to the minute, with its date only if that is not the day of `now`: `22:15 UTC`.
+pub fn clock(at: Wall, now: Wall) -> String {
+    let text = time(at.0);
+    let (date, rest) = text.split_once(' ').unwrap_or(("", &text));
+    let minute = rest.get(..5).unwrap_or(rest);
+    if at.0.div_euclid(DAY_MS) == now.0.div_euclid(DAY_MS) {
+        format!("{minute} UTC")
+    } else {
+        format!("{date} {minute} UTC")
+    }
+}
+
 /// Milliseconds since the Unix epoch in UTC, to the second.
 pub(super) fn time(wall_ms: i64) -> String {
     let (year, month, day) = civil(wall_ms.div_euclid(DAY_MS));

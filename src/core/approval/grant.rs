@@ -204,6 +204,8 @@ fn imagined(grant: &Grant, asked: &Signal, risk: Risk, labels: Vec<String>) -> P
         action: grant.action.clone(),
         target: grant.target.clone(),
         target_name: String::new(),
+        environment: None,
+        deciders: None,
         target_about: String::new(),
         labels,
         args: grant.args.clone(),

@@ -15,7 +15,7 @@ mod told;
 mod verify;
 mod vote;
 
-pub use card::{CARD_BYTES_MAX, card, card_once_decided};
+pub use card::{CARD_BYTES_MAX, NAMED_DECIDERS_MAX, card, details, heading, short};
 pub use decide::{Allowed, Ask, Verb, WHOSE_ACCOUNT_IS_THIS, is_somebody, judge};
 pub use desk::{CARD_LATE_MS_MAX, CLOSED_MAX, Decided, Desk, Due, Filed, Move, Standing, Unasked};
 pub(crate) use grant::still_unasked;

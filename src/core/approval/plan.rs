@@ -170,6 +170,13 @@ pub struct Plan {
     /// What was found on it, as `name=value`. Untrusted: it may restrict who decides, and never permit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
+    /// The environment that the target is in; none where the team names no environments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// The names of people who could approve it when it was frozen, beside a waiver; none where that is not known. Shown, and
+    /// decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deciders: Option<Vec<String>>,
     /// Cast, checked and complete.
     pub args: Map<String, Value>,
     /// What will be done, in words: "stop process sleep (pid 4711)".

@@ -226,7 +226,7 @@ fn ac_18_no_tool_output_lowers_the_risk() {
         json!({ "before": { "run": "1" }, "preview": tempting, "after": "sum", "risk": "low", "alone": true }),
     );
     let told = world.say("edit nginx: b");
-    assert!(told.said.contains("\nRisk: medium\n"), "{}", told.said);
+    assert!(told.said.contains("\nMedium risk. "), "{}", told.said);
     let plan = newest(&world).frozen.plan().clone();
     assert_eq!((plan.risk, plan.alone), (Risk::Medium, false));
     nothing_came_of(&approves(&mut world, "ann", &plan.id), &world, &plan.id);

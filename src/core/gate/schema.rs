@@ -64,7 +64,7 @@ fn named(case: &CallCase<'_>) -> Details {
 
 fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
     let says_something = post.blocks.iter().any(|block| match block {
-        Block::Text { text } | Block::Code { text } => !text.trim().is_empty(),
+        Block::Text { text } | Block::Quote { text } | Block::Code { text } => !text.trim().is_empty(),
         Block::Fields { fields } => !fields.is_empty(),
         Block::Table { rows, .. } => !rows.is_empty(),
         Block::Choices { choices, .. } => !choices.is_empty(),

@@ -56,7 +56,7 @@ fn post(post: &Outgoing, standing: &Standing<'_>) -> Verdict {
 /// Every text of a block, as it will be shown.
 pub(crate) fn texts_of(block: &Block) -> Vec<&str> {
     match block {
-        Block::Text { text } | Block::Code { text } => vec![text],
+        Block::Text { text } | Block::Quote { text } | Block::Code { text } => vec![text],
         Block::Fields { fields } => fields.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]).collect(),
         Block::Table { columns, rows } => columns
             .iter()

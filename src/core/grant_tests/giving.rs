@@ -275,7 +275,7 @@ fn a_use_that_comes_too_late_takes_the_permission_out() {
     given_on(&mut world, "restart nginx", "for 1 minutes");
     world.pass(60_000);
     let told = says(&mut world, "ann", "restart nginx");
-    assert!(told.said.starts_with("? Countersign this?"), "{}", told.said);
+    assert!(told.said.contains(" asks to "), "{}", told.said);
     assert!(told.effects.iter().any(|effect| effect.contains("what: \"grant_ended\"")));
     assert!(world.files.ledger.grants().next().is_none());
 }
@@ -336,7 +336,7 @@ fn yes_to_a_misspelt_word_allows_nothing() {
     says(&mut world, "ann", "restart nginx");
     for words in [format!("grnat {}", newest(&world).id()), format!("revoek {}", id.as_str())] {
         let told = says(&mut world, "bob", &words);
-        assert!(told.said.contains("I do not understand"), "{}", told.said);
+        assert!(told.said.contains("I don't understand"), "{}", told.said);
         says(&mut world, "bob", "yes");
         assert_eq!(world.files.ledger.grants().count(), 1, "{words}");
     }
@@ -375,7 +375,7 @@ fn what_takes_two_people_is_never_allowed_beforehand() {
     given_on(&mut other, "restart nginx", "");
     other.rights = Some(Box::new(Team { terms: two_people(), ..Team::default() }));
     let asked = says(&mut other, "ann", "restart nginx");
-    assert!(asked.said.starts_with("? Countersign this?") && writes(&asked) == 0, "{}", asked.said);
+    assert!(asked.said.contains(" asks to ") && writes(&asked) == 0, "{}", asked.said);
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn what_would_be_shown_otherwise_than_on_the_card_is_asked_for() {
     let more = json!({ "before": { "run": "1" }, "preview": "-what carol wrote\n+b", "after": "sum" });
     world.answers("lab_read.preview", more);
     let told = says(&mut world, "ann", "edit nginx: b");
-    assert!(told.said.starts_with("? Countersign this?") && writes(&told) == 0, "{}", told.said);
+    assert!(told.said.contains(" asks to ") && writes(&told) == 0, "{}", told.said);
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub enum Touched {
     /// A button. It counts only on the message that it was posted with.
     Button {
         /// The text that the adapter wrote into it: `POST:N`, the [`Parcel::id`] of its message and its position from 0. On a
-        /// card 0 approves and 1 denies.
+        /// card 0 approves, 1 denies and 2 shows the details.
         data: String,
         /// The message that bears it, as `Delivery::Sent` named it.
         on: EventId,
@@ -122,6 +122,8 @@ pub enum Sign {
     Approve,
     /// No, to a card.
     Deny,
+    /// Show the details of a card's plan.
+    Details,
     /// One of the choices of a question, by its position from 0.
     Pick(u32),
 }

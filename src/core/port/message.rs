@@ -46,6 +46,11 @@ pub enum Block {
         /// May have several lines.
         text: String,
     },
+    /// A model's words, in the platform's style of a quotation: nothing in it looks like the bot's own.
+    Quote {
+        /// May have several lines.
+        text: String,
+    },
     /// Name and value, one a line.
     Fields {
         /// (name, value).

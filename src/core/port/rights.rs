@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::approval::{Risk, Terms};
+use crate::approval::{Plan, Risk, Terms};
 use crate::ledger::{Ledger, Link};
 use crate::people::{Nobody, People};
 use crate::resource::ResourceId;
@@ -151,6 +151,18 @@ pub trait Rights: Send + Sync {
     /// Whether somebody is in a group that terms name. Nobody is, where there are no groups.
     fn is_in(&self, _asker: &Asker<'_>, _group: &str) -> bool {
         false
+    }
+
+    /// Returns the environment of a resource with these labels; none where the team names no environments. No I/O.
+    fn environment(&self, _: &ResourceId, _labels: &[String]) -> Option<String> {
+        None
+    }
+
+    /// Returns the names of people who may approve this plan where it waits, in the order of the access file and one more than
+    /// [`NAMED_DECIDERS_MAX`](crate::approval::NAMED_DECIDERS_MAX) at most; the requester only where no waiver is needed. None
+    /// where there is no list of people. No I/O.
+    fn deciders(&self, _: &Plan) -> Option<Vec<String>> {
+        None
     }
 
     /// The rights as they are at this moment, for one step: where they can change while it runs, all its questions must be

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::hear::{Heard, is_pronoun};
-use super::intents::{Caught, Does, Intent};
+use super::intents::{Caught, Does, Intent, OwnCommand};
+use super::keywords;
 use super::spelling::corrected;
 use crate::env::Env;
 use crate::signal::ThreadKey;
@@ -89,6 +90,12 @@ fn looks_like_a_command(line: &str) -> bool {
     words.peek().is_some_and(is_path) || words.any(|word| is_option(word) || word == "|")
 }
 
+/// Returns whether a message is a command line that is proven to only read. It may use the network.
+pub(crate) fn is_proven_command(text: &str, env: &Env<'_>) -> bool {
+    let line = text.trim();
+    !line.contains('\n') && looks_like_a_command(line) && env.commands.judge(line).is_proven()
+}
+
 /// Routes a command line that is proven to only read and to end.
 fn as_typed(heard: &Heard, env: &Env<'_>) -> Option<Route> {
     let line = heard.original.trim();
@@ -141,25 +148,42 @@ pub struct Suggested {
     pub text: String,
     /// What it does.
     pub about: String,
-    /// Whether it can be run as it stands: it is the person's own words with the spelling mended.
+    /// True if picking it runs it.
     pub runs: bool,
 }
 
-/// What might have been meant by a message that no layer understands, nearest first, at most three.
+/// Returns the intents nearest to a message that no layer understands, at most three: by likeness, and by shared words.
 pub(crate) fn near(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
-    let intents: Vec<&Intent> = env.intents.iter().collect();
-    let worth = env.catalogue.worth_suggesting(&heard.lower).into_iter().filter_map(|(alike, intent, example)| {
-        let intent = *intents.get(intent)?;
-        Some((alike, intent, intent.examples.get(example)?))
+    let alike = env.catalogue.worth_suggesting(&heard.lower);
+    let decides = |intent: &Intent| matches!(intent.does, Does::Own(_)) && !only_reads(intent, env);
+    let worth = env.intents.iter().enumerate().filter(|(_, intent)| !decides(intent)).filter_map(|(at, intent)| {
+        let written = alike.iter().find(|(_, of, _)| *of == at).map(|(alike, _, example)| (*alike, *example));
+        let shared =
+            Some((keywords::shared(&heard.lower, intent), 0)).filter(|(shared, _)| *shared >= WORTH_SUGGESTING);
+        let (worth, example) = written.into_iter().chain(shared).max_by_key(|(worth, _)| *worth)?;
+        Some((worth, intent, intent.examples.get(example)?))
     });
     let mut near: Vec<(u16, &Intent, &String)> = worth.collect();
     near.sort_by(|(a, x, _), (b, y, _)| b.cmp(a).then_with(|| x.name.cmp(&y.name)));
     let suggest = |(_, intent, example): (u16, &Intent, &String)| Suggested {
         text: example.clone(),
         about: intent.about.clone(),
-        runs: false,
+        runs: only_reads(intent, env),
     };
-    near.into_iter().take(3).map(suggest).collect()
+    near.into_iter().take(SUGGESTED_MAX).map(suggest).collect()
+}
+
+/// The most suggestions, and from where on shared words are worth one, in thousandths.
+const SUGGESTED_MAX: usize = 3;
+const WORTH_SUGGESTING: u16 = 320;
+
+/// Returns whether a guess may run it: it changes nothing, decides nothing and forgets nothing.
+fn only_reads(intent: &Intent, env: &Env<'_>) -> bool {
+    match &intent.does {
+        Does::Call { tool, action } => matches!(env.registry.kind(tool, action), ToolKind::Read | ToolKind::Resolve),
+        Does::Own(own) => !own.decides() && !matches!(own, OwnCommand::Reset | OwnCommand::ResetKeep),
+        Does::Reply(_) => true,
+    }
 }
 
 /// The message with its spelling mended, where a pattern understands it then.
@@ -234,7 +258,7 @@ mod tests {
     fn a_line_that_talks_to_another_machine_has_to_be_asked_for_with_run() {
         for line in ["dig -x 127.0.0.1", "curl -s https://example.org/", "ping -c 1 example.org"] {
             let said = World::with_fleet().say(line).said;
-            assert!(said.starts_with("I do not understand"), "{line}: {said}");
+            assert!(said.starts_with("I don't understand") && said.contains("type `run` before it"), "{line}: {said}");
         }
     }
 }

@@ -25,10 +25,24 @@ const BEFORE: [&str; 16] = [
 ];
 
 /// And after it.
-const AFTER: [&str; 5] = [" please", " pls", " thanks", " thank you", " now"];
+const AFTER: [&str; 10] =
+    [" please", " pls", " plz", " thanks", " thank you", " now", " right", " rn", " for me", " asap"];
 
 /// How a follow-up begins: it belongs to what was just talked about (CAS-03).
 const FOLLOW_UP: [&str; 5] = ["and ", "what about ", "how about ", "also ", "then "];
+
+/// Short forms at the beginning, and the words that they stand for.
+const SHORT_FORMS: [(&str, &str); 9] = [
+    ("whats ", "what is "),
+    ("what's ", "what is "),
+    ("what’s ", "what is "),
+    ("whos ", "who is "),
+    ("who's ", "who is "),
+    ("who’s ", "who is "),
+    ("hows ", "how is "),
+    ("how's ", "how is "),
+    ("wheres ", "where is "),
+];
 
 /// A message as a route sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +64,16 @@ pub fn hear(original: &str) -> Heard {
     strip_courtesy(&mut text);
     let follow_up = strip_before(&mut text, &FOLLOW_UP);
     strip_courtesy(&mut text);
+    spell_out(&mut text);
     let lower = text.to_ascii_lowercase();
     Heard { text, lower, follow_up, original: original.to_owned() }
+}
+
+fn spell_out(text: &mut String) {
+    let lower = text.to_ascii_lowercase();
+    if let Some((short, whole)) = SHORT_FORMS.iter().find(|(short, _)| lower.starts_with(short)) {
+        text.replace_range(..short.len(), whole);
+    }
 }
 
 /// Whether a word stands for what was last spoken of.

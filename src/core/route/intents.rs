@@ -10,9 +10,10 @@ use thiserror::Error;
 
 use super::groups::{placeholder, whole_group, with_groups};
 use super::hear::{Heard, hear};
+use super::intent_file::{IntentFile, anchored, check, check_groups};
 use super::reply::Reply;
 use super::verbatim;
-use crate::tool::{ArgKind, Registry, ToolKind};
+use crate::tool::Registry;
 
 /// How large the compiled set may become, in bytes. The crate's default of 10 MiB is passed by some 200 patterns
 /// (BENCH.md, "physical limits"); this is twenty times as much, and a set that is larger still is refused with a sentence.
@@ -22,7 +23,9 @@ const SET_BYTES_MAX: usize = 200 * 1024 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnCommand {
-    /// What it can do.
+    /// The first lines that a person reads.
+    Start,
+    /// The topics, one topic or all intents.
     Help,
     /// How it and its tool servers do, and where this thread stands.
     Status,
@@ -50,6 +53,12 @@ pub enum OwnCommand {
     ResetKeep,
     /// Which plans are open.
     Approvals,
+    /// The last reading once more.
+    Again,
+    /// More of the last reading.
+    More,
+    /// A plan as it is approved, whole.
+    Details,
     /// Countersign a plan.
     Approve,
     /// Say no to a plan.
@@ -83,7 +92,8 @@ impl OwnCommand {
             | Self::Unlink
             | Self::Grant
             | Self::Revoke => true,
-            Self::Help
+            Self::Start
+            | Self::Help
             | Self::Status
             | Self::Who
             | Self::WhoCan
@@ -94,6 +104,9 @@ impl OwnCommand {
             | Self::Reset
             | Self::ResetKeep
             | Self::Approvals
+            | Self::Details
+            | Self::Again
+            | Self::More
             | Self::Verify
             | Self::Grants
             | Self::Budget
@@ -119,7 +132,7 @@ pub enum Does {
 }
 
 impl Does {
-    const fn user_of_groups(&self) -> &'static str {
+    pub(super) const fn user_of_groups(&self) -> &'static str {
         match self {
             Self::Own(_) | Self::Call { .. } => "no argument",
             Self::Reply(_) => "no brace of its reply",
@@ -127,7 +140,7 @@ impl Does {
     }
 
     /// Every name in a reply is a group of this pattern: what nothing fills in would be shown as if it were meant.
-    fn check_reply(&self, groups: &[&str], pattern: &Regex) -> Result<(), String> {
+    pub(super) fn check_reply(&self, groups: &[&str], pattern: &Regex) -> Result<(), String> {
         let Self::Reply(reply) = self else { return Ok(()) };
         match reply.groups().find(|name| !groups.contains(name)) {
             Some(name) => {
@@ -137,35 +150,6 @@ impl Does {
             None => Ok(()),
         }
     }
-}
-
-/// One intent, as the file has it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IntentEntry {
-    name: String,
-    about: String,
-    examples: Vec<String>,
-    patterns: Vec<String>,
-    #[serde(default)]
-    call: Option<String>,
-    #[serde(default)]
-    own: Option<OwnCommand>,
-    #[serde(default)]
-    reply: Option<String>,
-    #[serde(default)]
-    target: Option<String>,
-    #[serde(default)]
-    args: BTreeMap<String, toml::Value>,
-    #[serde(default)]
-    domain: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IntentFile {
-    #[serde(rename = "intent")]
-    intents: Vec<IntentEntry>,
 }
 
 /// One intent, checked.
@@ -181,25 +165,24 @@ pub struct Intent {
     pub does: Does,
     /// What it is about: ranks where several fit (CAS-02, CAS-03).
     pub domain: String,
-    target: Option<String>,
-    args: BTreeMap<String, Value>,
+    /// The topic of `help` that lists it; empty where none does.
+    pub topic: String,
+    /// A command of a chat's menu with an example of its argument: `restart cron`.
+    pub(super) command: Option<String>,
+    /// The sentence in the place of the output of a command that printed nothing.
+    pub silent: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) args: BTreeMap<String, Value>,
     /// Arguments that are taken as they were typed.
-    verbatim: BTreeSet<String>,
+    pub(super) verbatim: BTreeSet<String>,
     /// Those of them that are command lines.
-    commands: BTreeSet<String>,
+    pub(super) commands: BTreeSet<String>,
 }
 
 impl Intent {
-    /// A word or two that ask for it as they stand, for a menu; none where something has to be named.
-    pub fn in_short(&self) -> Option<&str> {
-        let from_pattern = |value: &Value| value.as_str().is_some_and(|text| text.contains('{'));
-        let stands_alone = match &self.does {
-            Does::Own(_) => true,
-            Does::Reply(reply) => reply.groups().next().is_none(),
-            Does::Call { .. } => self.target.is_none() && !self.args.values().any(from_pattern),
-        };
-        let is_plain = |example: &&String| example.chars().all(|c| c.is_ascii_lowercase() || c == ' ');
-        self.examples.iter().find(is_plain).filter(|_| stands_alone).map(String::as_str)
+    /// Returns the word of a chat's menu that asks for it, with its argument behind it; none where it stands in no menu.
+    pub fn menu_word(&self) -> Option<&str> {
+        self.command.as_deref()?.split_whitespace().next()
     }
 }
 
@@ -249,6 +232,12 @@ impl Intents {
                 if intents.iter().any(|known: &Intent| known.name == name) {
                     return Err(wrong(format!("intent `{name}` is declared twice; give one of them another name")));
                 }
+                let word = intent.menu_word();
+                if word.is_some() && intents.iter().any(|known: &Intent| known.menu_word() == word) {
+                    return Err(wrong(format!(
+                        "intent `{name}`: another intent has the same command; give it another"
+                    )));
+                }
                 for pattern in patterns {
                     let compiled = anchored(&pattern).map_err(|error| wrong(format!("intent `{name}`: {error}")))?;
                     check_groups(&intent, &compiled).map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
@@ -291,6 +280,12 @@ impl Intents {
         self.meant(words).is_some_and(|intent| intent.does == Does::Own(OwnCommand::Stop))
     }
 
+    /// Returns whether a pattern fits these words.
+    #[cfg(test)]
+    pub(crate) fn understands(&self, words: &str) -> bool {
+        self.meant(words).is_some()
+    }
+
     /// What these words mean by themselves, whatever was talked about.
     fn meant(&self, words: &str) -> Option<&Intent> {
         self.catch(&hear(words)).into_iter().next().map(|(intent, _)| intent)
@@ -318,7 +313,7 @@ impl Intents {
     /// than the built-in ones.
     fn prove_examples(&self, sources: &[String]) -> Result<(), IntentsError> {
         for (at, (intent, file)) in self.all.iter().zip(sources).enumerate() {
-            for example in &intent.examples {
+            for example in intent.examples.iter().chain(&intent.command) {
                 let heard = hear(example);
                 let caught = self.catch(&heard);
                 let first = caught.first().map(|(found, _)| found.name.as_str());
@@ -387,7 +382,7 @@ impl Intent {
     }
 
     /// Returns whether an argument or the target names a group of the pattern.
-    fn names_group(&self, group: &str) -> bool {
+    pub(super) fn names_group(&self, group: &str) -> bool {
         let in_line = |(name, value): (&String, &Value)| {
             self.commands.contains(name) && value.as_str().is_some_and(|line| line.contains(&placeholder(group)))
         };
@@ -400,92 +395,4 @@ impl Intent {
 /// The words of a text, in lower case.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     text.split_whitespace().map(str::to_lowercase)
-}
-
-/// A regex error draws the pattern over several lines and says on the last what is wrong.
-fn last_line(error: &str) -> &str {
-    error.lines().last().unwrap_or_default().trim_start_matches("error: ")
-}
-
-fn anchored(pattern: &str) -> Result<Regex, String> {
-    // Matched against text in ASCII lower case, so that no pattern needs `(?i)` and none pays for it.
-    Regex::new(&format!("^(?:{pattern})$"))
-        .map_err(|error| format!("its pattern `{pattern}` is not valid: {}", last_line(&error.to_string())))
-}
-
-fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
-    if entry.examples.is_empty() || entry.patterns.is_empty() {
-        return Err("give at least one example and one pattern".to_owned());
-    }
-    let does = match (&entry.call, entry.own, &entry.reply) {
-        (Some(call), None, None) => checked_call(call, &entry, registry)?,
-        (None, Some(own), None) => Does::Own(own),
-        (None, None, Some(reply)) => checked_reply(reply, &entry)?,
-        (Some(_) | None, _, _) => return Err("say one of `call`, `own` and `reply`".to_owned()),
-    };
-    let args = match &does {
-        // Each group of a reply is an argument of the same name.
-        Does::Reply(reply) => {
-            reply.groups().map(|name| (name.to_owned(), Value::from(format!("{{{name}}}")))).collect()
-        }
-        Does::Own(_) | Does::Call { .. } => json_of(entry.args)?,
-    };
-    Ok(Intent {
-        name: entry.name,
-        about: entry.about,
-        examples: entry.examples,
-        does,
-        domain: entry.domain,
-        target: entry.target,
-        args,
-        verbatim: args_of(entry.call.as_deref(), registry, &[ArgKind::Content, ArgKind::Command]),
-        commands: args_of(entry.call.as_deref(), registry, &[ArgKind::Command]),
-    })
-}
-
-fn json_of(args: BTreeMap<String, toml::Value>) -> Result<BTreeMap<String, Value>, String> {
-    let json = |value: toml::Value| serde_json::to_value(value).map_err(|error| error.to_string());
-    args.into_iter().map(|(name, value)| Ok((name, json(value)?))).collect()
-}
-
-fn checked_reply(written: &str, entry: &IntentEntry) -> Result<Does, String> {
-    if entry.target.is_some() || !entry.args.is_empty() {
-        return Err(
-            "a reply takes no `target` and no `args`; name the pattern's groups in the reply, in braces".to_owned()
-        );
-    }
-    Reply::parse(written).map(Does::Reply)
-}
-
-/// Returns the arguments of these kinds.
-fn args_of(call: Option<&str>, registry: &Registry, kinds: &[ArgKind]) -> BTreeSet<String> {
-    let spec = call.and_then(|call| registry.named(call)).map(|(_, _, spec)| spec);
-    let args = spec.into_iter().flat_map(|spec| &spec.args);
-    args.filter(|(_, arg)| kinds.contains(&arg.kind)).map(|(name, _)| name.clone()).collect()
-}
-
-fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<Does, String> {
-    let Some((tool, action, spec)) = registry.named(call) else {
-        return Err(format!("`call` names `{call}`, which is not declared in config/tools"));
-    };
-    if let Some(unknown) = entry.args.keys().find(|name| !spec.args.contains_key(*name)) {
-        return Err(format!("`{call}` takes no argument `{unknown}`"));
-    }
-    let takes_name = !matches!(spec.target.as_deref(), None | Some("host"));
-    if spec.kind != ToolKind::Resolve && takes_name && entry.target.is_none() {
-        return Err(format!(
-            "`{call}` runs on a {}; say with `target` which group names it",
-            spec.target.as_deref().unwrap_or("thing")
-        ));
-    }
-    Ok(Does::Call { tool: tool.to_owned(), action: action.to_owned() })
-}
-
-fn check_groups(intent: &Intent, regex: &Regex) -> Result<(), String> {
-    let groups: Vec<&str> = regex.capture_names().flatten().collect();
-    intent.does.check_reply(&groups, regex)?;
-    match groups.iter().find(|group| !intent.names_group(group)) {
-        Some(group) => Err(format!("its pattern names a group `{group}` that {} uses", intent.does.user_of_groups())),
-        None => Ok(()),
-    }
 }

@@ -7,14 +7,16 @@ mod catalogue;
 mod exact;
 mod groups;
 mod hear;
+mod intent_file;
 mod intents;
+mod keywords;
 mod reply;
 mod similarity;
 mod spelling;
 mod verbatim;
 
 pub use cascade::{Layer, Route, Suggested, route};
-pub(crate) use cascade::{exact_key, may_be_remembered, mended, near};
+pub(crate) use cascade::{exact_key, is_proven_command, may_be_remembered, mended, near};
 pub use catalogue::Catalogue;
 pub use exact::ExactRoutes;
 pub use hear::{Heard, hear, is_pronoun};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::approval::{Risk, Terms};
+use crate::approval::{Plan, Risk, Terms};
 use crate::ledger::{Ledger, Link};
 use crate::people::People;
 use crate::port::{Asker, Right, Rights, TermsAbout};
@@ -103,6 +103,14 @@ impl Rights for Moods<'_> {
 
     fn people(&self) -> &dyn People {
         self.inner.people()
+    }
+
+    fn environment(&self, id: &ResourceId, labels: &[String]) -> Option<String> {
+        self.inner.environment(id, labels)
+    }
+
+    fn deciders(&self, plan: &Plan) -> Option<Vec<String>> {
+        self.inner.deciders(plan)
     }
 
     fn who_can(&self, words: &str, asker: &Asker<'_>) -> String {

@@ -332,6 +332,20 @@ own = "unlink"
 args.account = "{account}"
 
 [[intent]]
+name = "again"
+about = "the last reading once more"
+examples = ["again", "once more"]
+patterns = ["again|once more"]
+own = "again"
+
+[[intent]]
+name = "more"
+about = "more of the last reading"
+examples = ["more"]
+patterns = ["more"]
+own = "more"
+
+[[intent]]
 name = "why"
 about = "which gates the last question met"
 examples = ["why"]

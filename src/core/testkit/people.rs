@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::approval::{Risk, Terms};
+use crate::approval::{Plan, Risk, Terms};
 use crate::port::{Asker, Right, Rights, TermsAbout};
 use crate::signal::{Actor, Platform};
 
@@ -74,6 +74,16 @@ impl Rights for People {
 
     fn terms(&self, _: &TermsAbout<'_>) -> Terms {
         self.terms.clone()
+    }
+
+    fn deciders(&self, plan: &Plan) -> Option<Vec<String>> {
+        let may = |name: &&str| {
+            let own = *name == plan.requester_person && plan.risk > Risk::Low;
+            let is_in = |group: &str| self.groups.get(group).is_some_and(|members| members.contains(*name));
+            let is_barred = self.barred.contains(*name) || self.undeciding.contains(*name);
+            !own && !is_barred && plan.terms.outsider_of(None, is_in).is_none()
+        };
+        Some(["ann", "bob", "carol"].into_iter().filter(may).map(str::to_owned).collect())
     }
 
     fn is_in(&self, asker: &Asker<'_>, group: &str) -> bool {

@@ -12,7 +12,7 @@ use crate::signal::{Actor, ActorId, ActorKind, EventId, OURSELVES, Payload, Sign
 /// Ann asks for a restart of nginx; its plan.
 pub(crate) fn asked(world: &mut World) -> PlanId {
     let told = world.say("restart nginx");
-    assert!(told.said.contains("Countersign this? restart nginx"), "{}", told.said);
+    assert!(told.said.contains(" asks to restart nginx"), "{}", told.said);
     newest(world).id().clone()
 }
 

@@ -405,6 +405,7 @@ pub fn plain(message: &Outgoing) -> String {
                 .iter()
                 .enumerate()
                 .try_for_each(|(at, choice)| writeln!(text, "{}) {} {}", at + 1, choice.label, choice.about)),
+            Block::Quote { text: words } => words.lines().try_for_each(|line| writeln!(text, "| {line}")),
             Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => {
                 writeln!(text, "{}", answer::plain(std::slice::from_ref(block)))
             }

@@ -30,35 +30,41 @@ pub(super) fn pressed(
 
 /// A decision was typed. Only a full id names a plan: no prefix, no position, and not "the only one there is", which may
 /// be another one by the time it is read (AC-05, AC-24).
-pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, verb: Verb, route: &Route) {
+pub(super) fn typed(turn: &mut Turn<'_>, request: Request, verb: Verb, route: &Route) {
     let said = |name: &str| route.args.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
     // Whose reason names another plan may mean either of them.
     let names_two = |verb| verb == Verb::Approve && said("reason").split_whitespace().any(is_an_id);
     match PlanId::parse(&said("plan")).filter(|_| !names_two(verb)) {
         Some(plan) => decide(turn, request, &Ask { plan, digest: None, verb, reason: said("reason") }),
-        None => {
-            let only = only_pending(turn).filter(|_| verb != Verb::Cancel && said("plan").is_empty());
-            let may_decide = |filed: &Filed| {
-                let ask = Ask { plan: filed.id().clone(), digest: None, verb, reason: String::new() };
-                approval::judge(&ask, filed, &request.signal.asker(), turn.env.rights).is_ok()
-            };
-            match only.filter(may_decide) {
-                // The approver sees the whole plan again, and its buttons.
-                Some(filed) => {
-                    draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb)));
-                }
-                None => {
-                    let blocks = say::plans::say_the_id(verb, &turn.state.desk);
-                    turn.say(&mut request, Mark::Question, Claim::Nothing, blocks);
-                }
-            }
-            turn.finish(request, Ending::Answered);
-        }
+        None if said("plan").is_empty() => without_id(turn, request, verb),
+        None => say_the_id(turn, request, verb),
     }
 }
 
+/// A decision without an id: shows the only plan that waits once more, to a person who may decide it.
+pub(super) fn without_id(turn: &mut Turn<'_>, mut request: Request, verb: Verb) {
+    let may_decide = |filed: &Filed| {
+        let ask = Ask { plan: filed.id().clone(), digest: None, verb, reason: String::new() };
+        approval::judge(&ask, filed, &request.signal.asker(), turn.env.rights).is_ok()
+    };
+    match only_pending(turn).filter(|filed| verb != Verb::Cancel && may_decide(filed)) {
+        // The approver sees the whole plan again, and its buttons.
+        Some(filed) => {
+            draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb, filed.id())));
+            turn.finish(request, Ending::Answered);
+        }
+        None => say_the_id(turn, request, verb),
+    }
+}
+
+fn say_the_id(turn: &mut Turn<'_>, mut request: Request, verb: Verb) {
+    let blocks = say::plans::say_the_id(verb, &turn.state.desk);
+    turn.say(&mut request, Mark::Question, Claim::Nothing, blocks);
+    turn.finish(request, Ending::Answered);
+}
+
 /// Returns the plan that waits for a decision in this thread, if it is the only one.
-fn only_pending(turn: &Turn<'_>) -> Option<Filed> {
+pub(super) fn only_pending(turn: &Turn<'_>) -> Option<Filed> {
     let open = turn.state.desk.open();
     let mut pending = open.into_iter().filter(|filed| filed.state() == PlanState::Pending);
     pending.next().filter(|_| pending.next().is_none()).cloned()

@@ -18,6 +18,7 @@ use crate::tool::{ActionSpec, ChangeSpec, cast};
 use crate::usage::Origin;
 
 use super::decision::was_decided_by;
+use super::follow_up::LastAsked;
 use super::request::{Driver, Request};
 use super::run::{Proposed, found_by, propose};
 use super::state::{AuditAbout, Turn};
@@ -178,8 +179,8 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
     let filed = Filed { frozen, standing: Standing::new() };
     let env = turn.env;
     grants::take_out_ended(turn, &request, |grant| approval::covers(grant, filed.frozen.plan(), &env));
-    // "It" can mean another thing than the requester thinks: a card shows the target before anything is changed.
-    let is_named = draft.by.said_it().is_none();
+    // "It" can mean another thing than the requester thinks, and a pick can miss: a card shows the target before anything is changed.
+    let is_named = draft.by.said_it().is_none() && request.chosen.is_none();
     match grants::permit(turn, &request, &filed).filter(|_| is_named && drawn(turn, &filed).is_ok()) {
         Some(permit) => {
             file(turn, &request, filed.clone());
@@ -191,11 +192,19 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
 }
 
 fn ask(turn: &mut Turn<'_>, mut request: Request, filed: Filed, said_it: Option<String>) {
+    let filed = with_deciders(turn, filed);
     if show(turn, &mut request, &filed, said_it) {
         became(&mut request, filed.id());
         file(turn, &request, filed);
     }
     turn.finish(request, Ending::Answered);
+}
+
+/// Names the people on the card. Looked up only where a card is shown.
+fn with_deciders(turn: &Turn<'_>, filed: Filed) -> Filed {
+    let plan = filed.frozen.plan();
+    let plan = Plan { deciders: turn.env.rights.deciders(plan), ..plan.clone() };
+    Filed { frozen: Frozen::freeze(plan), ..filed }
 }
 
 /// The judgement that asked for a countersignature led to this plan.
@@ -248,6 +257,7 @@ fn file(turn: &mut Turn<'_>, request: &Request, filed: Filed) {
         ..AuditAbout::default()
     };
     turn.audit("proposed", &request.signal, about);
+    turn.state.last_asked = LastAsked::Change;
     turn.state.desk.put(filed.clone(), turn.now);
     turn.effects.push(Effect::File(Box::new(filed)));
 }
@@ -277,7 +287,8 @@ pub(super) fn show(turn: &mut Turn<'_>, request: &mut Request, filed: &Filed, sa
 /// The card, or why it cannot be shown whole.
 fn drawn(turn: &Turn<'_>, filed: &Filed) -> Result<Vec<Block>, String> {
     let card = approval::card(&filed.frozen)?;
-    match card.iter().flat_map(texts_of).find_map(|text| turn.env.mask.class_of(text)) {
+    let details = approval::details(&filed.frozen)?;
+    match card.iter().chain(&details).flat_map(texts_of).find_map(|text| turn.env.mask.class_of(text)) {
         None => Ok(card),
         Some(class) => Err(format!("its card would show a secret ({class}); make this change on the machine itself")),
     }
@@ -347,8 +358,10 @@ fn plan(
         room: signal.room,
         tool,
         action,
+        environment: turn.env.rights.environment(&target.id, &labels),
         target: target.id,
         target_name: target.name,
+        deciders: None,
         labels,
         target_about: turn.env.mask.apply(&target.about).into_owned(),
         args,

@@ -100,20 +100,20 @@ fn has_card(filed: &Filed) -> bool {
 /// says what was decided. What comes after the first is for where a gate refuses that: it claims nothing, and at last shows
 /// nothing of the plan.
 fn ways_to_show(status: &Status, request: &Request, filed: &Filed) -> Vec<Outgoing> {
-    let line = status.line.clone().map(say::line);
     if filed.state() == PlanState::Pending {
         let drawn = approval::card(&filed.frozen).unwrap_or_default();
         let (buttons, plan): (Vec<Block>, Vec<Block>) =
             drawn.into_iter().partition(|block| matches!(block, Block::Card { .. }));
         // A card that cannot be shown whole stays as it is: it must not be decided by half of it.
         let is_drawn = !buttons.is_empty();
+        let line = status.line.clone().map(say::line);
         let blocks = plan.into_iter().chain(line).chain(buttons).collect();
         return is_drawn.then(|| replacing(request, status.mark, Claim::Nothing, blocks)).into_iter().collect();
     }
-    let plan = approval::card_once_decided(&filed.frozen).unwrap_or_default();
+    let heading = approval::heading(&filed.frozen).unwrap_or_default();
     let over = || say::line(say::card::OVER.to_owned());
-    let whole = plan.iter().cloned().chain(line).collect();
-    let modest = plan.into_iter().chain([over()]).collect();
+    let whole = vec![say::line(say::card::decided_card(&heading, status.line.as_deref()))];
+    let modest = vec![say::line(say::card::decided_card(&heading, Some(say::card::OVER)))];
     vec![
         replacing(request, status.mark, status.claim.clone(), whole),
         replacing(request, Mark::Plain, Claim::Nothing, modest),

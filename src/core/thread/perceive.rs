@@ -5,9 +5,10 @@ use crate::approval::{Verb, Withdrawal};
 use crate::effect::{Effect, Ending};
 use crate::gate::DEPTH_MAX;
 use crate::mind::Tier;
-use crate::port::{Claim, Mark, Right};
+use crate::port::{Choice, Claim, Mark, Right};
 use crate::route::{
-    Does, Intent, OwnCommand, Route, exact_key, hear, is_pronoun, may_be_remembered, mended, near, route,
+    Does, Intent, OwnCommand, Route, Suggested, exact_key, hear, is_pronoun, is_proven_command, may_be_remembered,
+    mended, near, route,
 };
 use crate::signal::{Addressed, Payload, QuestionId, Signal};
 
@@ -17,7 +18,9 @@ use super::request::Request;
 use super::run::advance;
 use super::sight::Sight;
 use super::state::{AuditAbout, Question, Resume, Turn};
-use super::{It, agent, carry, decision, draft, grants, limited, link, link_news, room, say, stop, waiting};
+use super::{
+    It, agent, carry, decision, details, draft, follow_up, grants, limited, link, link_news, room, say, stop, waiting,
+};
 
 /// A signal begins a request.
 pub(crate) fn perceive(turn: &mut Turn<'_>, signal: Signal, again: bool) {
@@ -50,6 +53,7 @@ pub(super) fn go_through(turn: &mut Turn<'_>, request: Request) {
             link_news::tell(turn, &mut request);
             decision::pressed(turn, request, plan, digest, choice, reason);
         }
+        Payload::Details { plan } => details::pressed(turn, request, &plan),
         // Taken care of above: they need no right to talk.
         Payload::Due { .. }
         | Payload::Unreachable { .. }
@@ -98,7 +102,9 @@ fn without_words(turn: &mut Turn<'_>, request: Request) -> Option<Request> {
         Payload::Edited { event } => waiting::take_back(turn, request, &event, Withdrawal::Edited),
         Payload::Deleted { event } => waiting::take_back(turn, request, &event, Withdrawal::Deleted),
         Payload::RoomMoved { to, is_known } => room::moved(turn, request, to, is_known),
-        Payload::Text { .. } | Payload::Choice { .. } | Payload::Decision { .. } => return Some(request),
+        Payload::Text { .. } | Payload::Choice { .. } | Payload::Decision { .. } | Payload::Details { .. } => {
+            return Some(request);
+        }
     }
     None
 }
@@ -164,10 +170,14 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     if !matches!(intent.does, Does::Own(OwnCommand::Link | OwnCommand::Unlink)) {
         link_news::tell(turn, &mut request);
     }
+    follow_up::remember(turn, &route, &intent.does);
     match &intent.does {
+        Does::Own(OwnCommand::Again) => follow_up::again(turn, request),
+        Does::Own(OwnCommand::More) => follow_up::more(turn, request),
         Does::Own(OwnCommand::Approve) => decision::typed(turn, request, Verb::Approve, &route),
         Does::Own(OwnCommand::Deny) => decision::typed(turn, request, Verb::Deny, &route),
         Does::Own(OwnCommand::Cancel) => decision::typed(turn, request, Verb::Cancel, &route),
+        Does::Own(OwnCommand::Details) => details::typed(turn, request, &route),
         Does::Own(OwnCommand::Link) => link::typed(turn, request, &route),
         Does::Own(OwnCommand::Unlink) => link::unlink(turn, request, &route),
         Does::Own(OwnCommand::Verify) => carry::verify(turn, request),
@@ -205,7 +215,8 @@ fn mark_meant(turn: &mut Turn<'_>, request: &Request, text: &str) {
     }
 }
 
-fn begin(turn: &mut Turn<'_>, request: Request, intent: &Intent, call: (&str, &str), route: &Route) {
+/// Begins what a route asks for: what it names is found first.
+pub(super) fn begin(turn: &mut Turn<'_>, request: Request, intent: &Intent, call: (&str, &str), route: &Route) {
     let kind = turn.env.registry.action(call.0, call.1).and_then(|spec| spec.target.clone());
     let wanted = match route.target.as_deref() {
         None => Wanted::TheOnly,
@@ -251,23 +262,48 @@ fn ask_which(
 }
 
 fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
+    // A bare yes or no decides nothing: it shows the plan that waits, and how it is decided.
+    let verb = match text.trim().to_ascii_lowercase().trim_end_matches(['.', '!']) {
+        "yes" | "y" | "ok" | "okay" | "go" | "do it" | "approved" | "lgtm" => Some(Verb::Approve),
+        "no" | "n" | "nope" | "denied" => Some(Verb::Deny),
+        _ => None,
+    };
+    if let Some(verb) = verb.filter(|_| decision::only_pending(turn).is_some()) {
+        return decision::without_id(turn, request, verb);
+    }
     request.becomes_talk();
     let heard = hear(text);
     let mended = mended(&heard, &turn.env);
     match &mended {
         Some(mended) if mended.runs => {
-            let choice = crate::port::Choice { label: mended.text.clone(), about: mended.about.clone() };
+            let choice = Choice { label: mended.text.clone(), about: mended.about.clone() };
             let resume = Resume::Words(mended.text.clone());
             let question = say::did_you_mean(text, turn.env.mask);
             turn.ask(request, &question, vec![(choice, resume)]);
         }
         _ => {
-            let Some(mut request) = agent::begin(turn, request, text) else { return };
+            let Some(request) = agent::begin(turn, request, text) else { return };
             let near = mended.map_or_else(|| near(&heard, &turn.env), |mended| vec![mended]);
-            turn.say(&mut request, Mark::Plain, Claim::Nothing, say::not_understood(text, &near, turn.env.mask));
-            turn.finish(request, Ending::Answered);
+            suggest(turn, request, text, near);
         }
     }
+}
+
+/// Offers what may have been meant: a reading by its number, the rest to be typed.
+fn suggest(turn: &mut Turn<'_>, request: Request, text: &str, near: Vec<Suggested>) {
+    // A question that waits for another person is not taken from them.
+    let by = turn.env.rights.person(&request.signal.thread.platform, &request.signal.actor);
+    let is_free = turn.state.question.as_ref().is_none_or(|open| open.to == by);
+    let (runs, typed): (Vec<Suggested>, Vec<Suggested>) =
+        near.into_iter().partition(|suggested| suggested.runs && is_free);
+    let is_command = is_proven_command(text, &turn.env);
+    let blocks = say::not_understood(text, (&runs, &typed), is_command, turn.env.mask);
+    let choice = |suggested: Suggested| {
+        let choice = Choice { label: suggested.text.clone(), about: suggested.about };
+        (choice, Resume::Words(suggested.text))
+    };
+    let mark = if runs.is_empty() { Mark::Plain } else { Mark::Question };
+    turn.offer(request, (mark, Claim::Nothing, blocks), runs.into_iter().map(choice).collect());
 }
 
 /// The choice of an open question. A question is answered once, by the person who was asked: what it leads to was asked
@@ -290,11 +326,26 @@ fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<C
     let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
     let open = turn.state.question.take_if(|open| open.to == by)?;
     let typed = text.trim();
-    let by_number = typed.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).and_then(|at| open.choices.get(at));
+    let by_number = typed
+        .parse::<usize>()
+        .ok()
+        .or_else(|| ordinal(typed, open.choices.len()))
+        .and_then(|n| n.checked_sub(1))
+        .and_then(|at| open.choices.get(at));
     let by_label = || open.choices.iter().find(|(label, _)| label.eq_ignore_ascii_case(typed));
     let yes = matches!(typed.to_ascii_lowercase().as_str(), "y" | "yes") && open.choices.len() == 1;
     let only = || open.choices.first().filter(|_| yes);
     by_number.or_else(by_label).or_else(only).map(|choice| Chosen::of(&open, choice))
+}
+
+/// Returns the number that an ordinal means among so many choices: `the second one`, `last`.
+fn ordinal(typed: &str, count: usize) -> Option<usize> {
+    const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+    let lower = typed.to_ascii_lowercase();
+    let word = lower.strip_prefix("the ").unwrap_or(&lower);
+    let word = word.strip_suffix(" one").unwrap_or(word);
+    let at = ORDINALS.iter().position(|ordinal| *ordinal == word).map(|at| at.saturating_add(1));
+    if word == "last" { Some(count) } else { at }
 }
 
 /// A choice that was picked: the way on, and the words that say what was asked and what was picked.

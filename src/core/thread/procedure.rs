@@ -118,6 +118,15 @@ impl Procedure {
         }
     }
 
+    /// Returns whether the requester named this thing: by its name, an alias, its id, or the beginning of a word of its name. Words of a
+    /// description name nothing.
+    pub(crate) fn names(&self, thing: &Resource) -> bool {
+        match &self.wanted {
+            Wanted::Named(name) => answers_to(thing, name) || begins_a_word(&thing.name, name),
+            Wanted::Known(_) | Wanted::TheOnly => true,
+        }
+    }
+
     /// Whether it is about a thing that was spoken of or picked, and that is among these.
     pub(crate) fn is_found_in(&self, found: &[Resource]) -> bool {
         match &self.wanted {
@@ -166,6 +175,16 @@ fn one_of(mut found: Vec<Resource>) -> Choice {
         1 => found.pop().map_or(Choice::Missing, |only| Choice::One(only.id)),
         _ => Choice::Ask(found),
     }
+}
+
+/// The least characters that name a thing by the beginning of a word of its name.
+const BEGINNING_CHARS_MIN: usize = 3;
+
+fn begins_a_word(known: &str, typed: &str) -> bool {
+    let (known, typed) = (known.to_lowercase(), typed.to_lowercase());
+    let mut words = known.split(|c: char| !c.is_alphanumeric());
+    typed.chars().count() >= BEGINNING_CHARS_MIN
+        && (known.starts_with(&typed) || words.any(|word| word.starts_with(&typed)))
 }
 
 fn answers_to(resource: &Resource, name: &str) -> bool {

@@ -301,7 +301,16 @@ fn on_found(
     found: &[Resource],
     (call, answer): (Option<&ToolCall>, &Envelope),
 ) {
+    let changes = turn.env.registry.kind(&procedure.tool, &procedure.action) == ToolKind::Write;
+    let is_named = |id: &ResourceId| found.iter().any(|thing| thing.id == *id && procedure.names(thing));
     match procedure.choose(found) {
+        // What a description happens to hold is no name: nothing is changed by it before a person has picked it.
+        Choice::One(id) if changes && !is_named(&id) => {
+            let question = say::is_it_this(procedure.wanted_name());
+            let thing = found.iter().find(|thing| thing.id == id).cloned();
+            let choices = thing.into_iter().map(|thing| resume_on(&procedure, thing)).collect();
+            turn.ask(request, &question, choices);
+        }
         Choice::One(id) => {
             // Getting one single thing that somebody named is intent (RES-13).
             turn.state.resolved.mark_explicit(&id, &request.signal.actor.id, turn.now.mono);
@@ -347,7 +356,10 @@ fn conclude(
         return;
     };
     let mut blocks: Vec<Block> = procedure.said_it.iter().map(|text| Block::Text { text: text.clone() }).collect();
-    blocks.extend(answer::show(&spec.show, &call.args, envelope, turn.env.mask));
+    match silent(turn, procedure, envelope) {
+        Some(sentence) => blocks.push(say::line(sentence)),
+        None => blocks.extend(answer::show(&spec.show, &call.args, envelope, turn.env.mask)),
+    }
     let spoken_of = spoken_of(turn, call, envelope);
     turn.state.entities.remember(&request.signal.actor.id, request.turn, spoken_of);
     // An answer rests on what was looked at for it, not on how its target was found.
@@ -355,6 +367,13 @@ fn conclude(
     let (meant, choices) = trouble::meaning(turn, &request, call, envelope).unwrap_or_default();
     blocks.extend(meant);
     turn.offer(request, (Mark::Plain, Claim::Readings { sources, unverified: None }, blocks), choices);
+}
+
+/// Returns what an intent says in the place of a command that printed nothing.
+fn silent(turn: &Turn<'_>, procedure: &Procedure, envelope: &Envelope) -> Option<String> {
+    let says = |name: &str| envelope.data.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let printed_nothing = envelope.data.get("output").is_some() && !says("output") && !says("errors");
+    turn.env.intents.named(&procedure.intent)?.silent.clone().filter(|_| printed_nothing)
 }
 
 /// What an answer was about: its target, or else the things it lists.

@@ -8,6 +8,7 @@ use crate::port::{Block, Choice, Claim, Lane, Mark, Outgoing, Right, Visibility}
 use crate::signal::{ActorKind, Now, QuestionId, Signal, SignalId};
 use crate::usage::{Origin, Spent};
 
+use super::follow_up::LastAsked;
 use super::link::WrongCodes;
 use super::link_news::LinkNews;
 use super::outputs::Outputs;
@@ -72,6 +73,8 @@ pub struct ThreadState {
     /// Wrong codes that were typed here. No reset forgets them.
     pub(crate) wrong_codes: WrongCodes,
     pub(crate) link_news: LinkNews,
+    /// The last reading, for `again` and `more`.
+    pub(crate) last_asked: LastAsked,
     /// Whether an account that nobody is known by was told here how to begin.
     pub(crate) told_how_to_begin: bool,
 }
@@ -127,6 +130,7 @@ impl ThreadState {
             self.fsm.reset();
             self.knowledge = Knowledge::default();
         }
+        self.last_asked = LastAsked::Nothing;
         self.entities.clear();
         self.outputs = Outputs::default();
         self.last_judged = Vec::new();

@@ -21,6 +21,7 @@ pub fn is_heard_at_once(signal: &Signal, intents: &Intents) -> bool {
         Payload::Text { text } => intents.ask_to_stop(text),
         Payload::Choice { .. }
         | Payload::Decision { .. }
+        | Payload::Details { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
         | Payload::CardLate { .. }

@@ -76,11 +76,11 @@ fn a_failure_that_nobody_knows_is_explained_by_a_model_where_there_is_one() {
     world.minds.smart = Some("big".to_owned());
     world.thoughts = vec![says("The flux capacitor is out of line; 88 says how far. Realign it.")].into();
     let told = world.say("load");
-    insta::assert_snapshot!(told.said, @r"
+    insta::assert_snapshot!(told.said, @"
     failed: flux capacitor 88 misaligned.
     (EXECUTION_FAILED)
-    The model says:
-    The flux capacitor is out of line; 88 says how far. Realign it.
+    This answer changed nothing. Read: what failed. The model says:
+    | The flux capacitor is out of line; 88 says how far. Realign it.
     ");
     let ask = told.asks.first().expect("it was asked");
     insta::assert_snapshot!(format!("{:?}\n{:?}", ask.situation.exchanges, ask.situation.notes), @r#"
@@ -116,7 +116,7 @@ fn what_a_model_did_wrong_is_no_business_of_peoples() {
     ];
     world.thoughts = thoughts.into();
     let told = world.say("why do customers complain about the shop");
-    assert_eq!(told.said, "The model says:\nI cannot say.\n");
+    assert_eq!(told.said, "This answer changed nothing. Read: 1 thing (`sources`). The model says:\n| I cannot say.\n");
     assert!(told.effects.iter().any(|effect| effect.contains("what: \"failed\"")), "the audit has it");
     let last = told.asks.last().expect("it was asked");
     let results: Vec<&str> = last.situation.exchanges.iter().map(|exchange| exchange.result.as_str()).collect();

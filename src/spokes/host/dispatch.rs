@@ -34,6 +34,7 @@ pub(super) async fn perform(host: Arc<ThisHost>, name: &str, call: Call) -> Answ
         "host_service.find" => service::find(&host, &call).await,
         "host_service.status" => service::status(&host, &call).await,
         "host_service.state" => service::state(&host, &call).await,
+        "host_service.running" => service::running(&host, &call).await,
         "host_service.list" => service::list(&host, &call).await,
         "host_file.preview_write" | "host_file.preview_append" => edit::preview(host, call).await,
         "host_log.journal" => log::journal(&host, &call).await,

@@ -166,10 +166,13 @@ fn read_at(input: &mut (impl Read + Seek), start: u64, length: u64) -> io::Resul
     Ok(block)
 }
 
-/// The beginning of a line and its rest, as far as anybody looks at it.
+/// The most bytes of a line that a search looks at. More of it is shown by nothing, either.
+const SEARCHED_BYTES_MAX: usize = 64 * 1024;
+
+/// The beginning of a line and its rest, as far as a search looks at it.
 fn join(beginning: &[u8], rest: &[u8]) -> Vec<u8> {
-    let mut line: Vec<u8> = beginning.iter().take(LINE_BYTES_MAX + 2).copied().collect();
-    let room = (LINE_BYTES_MAX + 2).saturating_sub(line.len());
+    let mut line: Vec<u8> = beginning.iter().take(SEARCHED_BYTES_MAX).copied().collect();
+    let room = SEARCHED_BYTES_MAX.saturating_sub(line.len());
     line.extend(rest.iter().take(room));
     line
 }
@@ -177,8 +180,9 @@ fn join(beginning: &[u8], rest: &[u8]) -> Vec<u8> {
 /// Puts a line in front, if it is wanted; false where no more lines are.
 fn take(excerpt: &mut Excerpt, line: &[u8], count: usize, wanted: Option<&str>) -> bool {
     let text = clean(line);
+    let whole = || String::from_utf8_lossy(line.get(..SEARCHED_BYTES_MAX).unwrap_or(line));
     // Whether a line of a secret is found would tell what is in it.
-    if wanted.is_some_and(|wanted| !Mask::default().apply(&text).to_lowercase().contains(wanted)) {
+    if wanted.is_some_and(|wanted| !Mask::default().apply(&whole()).to_lowercase().contains(wanted)) {
         return true;
     }
     let has_room = excerpt.has_room(text.len());
@@ -199,6 +203,15 @@ mod tests {
 
     fn last(content: &[u8], count: usize, wanted: Option<&str>) -> Vec<String> {
         backward(Cursor::new(content), count, wanted).expect("memory can be read").lines.into()
+    }
+
+    #[test]
+    fn a_search_looks_behind_what_is_shown_of_a_line() {
+        let long = format!("{} needle {}\nshort\n", "x".repeat(5_000), "y".repeat(200_000));
+        let found = last(long.as_bytes(), 5, Some("needle"));
+        assert_eq!(found.len(), 1, "it stands at 5,000");
+        assert!(found[0].len() <= LINE_BYTES_MAX + '…'.len_utf8(), "only its beginning is shown");
+        assert!(last(long.as_bytes(), 5, Some("nothing")).is_empty());
     }
 
     #[test]

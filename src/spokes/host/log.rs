@@ -38,6 +38,7 @@ pub(super) fn tail(host: &ThisHost, call: &Call) -> Answer {
         "size": opened.size,
         "modified": opened.modified,
         "count": excerpt.lines.len(),
+        "filter": wanted.map(|wanted| format!(" with “{wanted}”")).unwrap_or_default(),
         "lines": match masked {
             Some(_) => excerpt.lines.into_iter().collect(),
             None => file_secrets::masked(&excerpt.lines, &opened.file, opened.size),

@@ -47,6 +47,19 @@ pub(super) fn find(host: &ThisHost, call: &Call) -> Answer {
     Ok(matching::answer(query, &resources, "processes"))
 }
 
+/// Returns how many processes, kernel threads aside, have this name, or have it as a whole word of their command line: `java` runs
+/// `elasticsearch`. In any case.
+pub(super) fn called(name: &str) -> Result<usize, Trouble> {
+    let is_word = |command: &str| {
+        command.to_lowercase().split(|c: char| !(c.is_alphanumeric() || "_-.@".contains(c))).any(|word| word == name)
+    };
+    let has_name =
+        |seen: &Seen| !is_kernel(&seen.stat) && (seen.name.eq_ignore_ascii_case(name) || is_word(&seen.command));
+    let own = std::process::id();
+    let is_own = |seen: &Seen| u32::try_from(seen.stat.pid).is_ok_and(|pid| pid == own);
+    Ok(scan()?.iter().filter(|seen| has_name(seen) && !is_own(seen)).count())
+}
+
 /// The processes that use most.
 pub(super) fn top(host: &ThisHost, call: &Call) -> Answer {
     let by = call.text("by").unwrap_or("cpu");

@@ -32,6 +32,11 @@ fn printed(platform: &str) -> Vec<&'static str> {
 /// What must be the same on every machine, as words: the heading of a table counts, its rows do not.
 fn words(picture: &str) -> String {
     let own = [
+        (r"until \d\d:\d\d UTC", "until <time>"),
+        (r"Plan [0-9a-f]{4}: ", "Plan <short>: "),
+        (r"\bon \S+ \([0-9a-f]{4}\)", "on <machine> (<short>)"),
+        (r"(\(pid \d+\)) on \S+\.", "$1 on <machine>."),
+        (r"(\(pid \d+\)) on \S*…", "$1 on <machine>."),
         (r"\b[0-9a-f]{32}\b", "<id>"),
         (r"\([0-9a-f]{12}\)", "(<digest>)"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "<time>"),

@@ -7,7 +7,7 @@ use regex::Regex;
 use countersign_synapse::Say;
 
 use crate::support::bot::lives;
-use crate::support::chat::Shown;
+use crate::support::chat::{Chat as _, Shown};
 use crate::support::matrix::Team;
 use crate::support::stage::{ANN, BOB, EVE, Stage, TOM};
 
@@ -26,11 +26,13 @@ async fn a_day_in_an_encrypted_room() {
     stage.settled().await;
     stage.restart().await;
     stage.approve(BOB, &card).await;
-    stage.reads((stage.ops, card.message), "\u{2713} Done and verified; countersigned by bob.").await;
+    stage.reads((stage.ops, card.message), "\u{2713} Done and verified; countersigned by bob").await;
     assert!(!lives(medium.pid()));
 
     let (card, plan) = card_of_high_risk(&stage, &format!("kill -9 {}", high.pid())).await;
-    assert_eq!(card.labels(), ["Deny"], "no reaction approves it: {card:?}");
+    let is_whole = |message: &Shown| message.id == card.id && message.labels() == ["Deny", "Details"];
+    // No reaction approves it.
+    stage.fake.seen(stage.ops, is_whole).await;
     let told = stage.press(BOB, (stage.ops, card.id), "\u{2705}").await;
     assert!(
         told.text.contains("this plan is of high risk") || told.text.contains("This plan is of high risk"),
@@ -46,7 +48,7 @@ async fn a_day_in_an_encrypted_room() {
     stage.said(stage.ops, "was not encrypted").await;
     assert!(lives(high.pid()), "a homeserver could have said it");
     bob.say(&ops, &said);
-    stage.reads((stage.ops, card.id), "\u{2713} Done and verified; countersigned by bob.").await;
+    stage.reads((stage.ops, card.id), "\u{2713} Done and verified; countersigned by bob").await;
     assert!(!lives(high.pid()));
 
     stage.fake.known(TOM).say_unreadably(&ops, "who am i");
@@ -74,9 +76,8 @@ fn in_its_thread(stage: &Matrix, card: i64, text: &str) -> Say {
 /// Asks for what is of high risk. Its card, and the plan's id.
 async fn card_of_high_risk(stage: &Matrix, words: &str) -> (Shown, String) {
     let asked = stage.say(ANN, stage.ops, words);
-    let card = stage.answer(stage.ops, asked, "This is of high risk: it is approved only in words").await;
-    let plan = Regex::new(r"(?m)^Plan: ([0-9a-f]{32}) ").expect("a sound pattern");
-    let plan = plan.captures(&card.text).expect("it names the plan")[1].to_owned();
+    let card = stage.answer(stage.ops, asked, "High risk: approve it in words").await;
+    let plan = stage.plan_on(&card).await;
     (card, plan)
 }
 

@@ -34,7 +34,7 @@ async fn what_was_found_is_offered_to_whoever_may_see_it_and_picked_it_is_meant(
         let nothing = offered(&stage, who, "pick").await;
         assert!(nothing.results.is_empty() && nothing.personal, "nothing was looked for yet: {nothing:?}");
     }
-    stage.ask(ANN, stage.ops, "find process pickme", "PID").await;
+    stage.ask(ANN, stage.ops, "find process pickme", "read line").await;
     for who in [ANN, BOB] {
         let answer = offered(&stage, who, "pick").await;
         assert_eq!(mentions(&answer), ["@@pickme"], "{who}: {answer:?}");

@@ -94,6 +94,12 @@ struct Names {
 impl Names {
     fn new(home: &Home) -> Self {
         let patterns = [
+            // Each platform has its own people.
+            (r"(?m)^.* can approve until .*$", "WHO AND UNTIL WHEN"),
+            (r"(?m)^\S+ asks to ", "PERSON asks to "),
+            (r" on \S+\.\n", " on HOST.\n"),
+            (r"Plan [0-9a-f]{4}: ", "Plan SHORT: "),
+            (r" on \S+ \([0-9a-f]{4}\)", " on HOST (SHORT)"),
             (r"\b[0-9a-f]{64}\b", "DIGEST"),
             (r"\b[0-9a-f]{32}\b", "ID"),
             (r"\([0-9a-f]{12}\)", "(DIGEST)"),
@@ -106,7 +112,7 @@ impl Names {
             (r"\S+ decided it at", "PERSON decided it at"),
             (r"\basked by \S+:", "asked by PERSON:"),
             (r"\b(approve|cancel) by \S+:", "$1 by PERSON:"),
-            (r"(ountersigned|ancelled) by \S+?([;:.])", "$1 by PERSON$2"),
+            (r"(ountersigned|ancelled) by \S+?([;:.]| ·)", "$1 by PERSON$2"),
         ];
         let sound = |(pattern, name)| (Regex::new(pattern).expect("a sound pattern"), name);
         Self { home: home.path().display().to_string(), patterns: patterns.map(sound).into() }
@@ -171,7 +177,7 @@ async fn the_core_decides_the_same_on_the_console_and_on_every_chat_platform() {
     7 finish ID answered
     8 move ID: pending -> cancelled
     8 record cancelled host_process.stop -: cancel by PERSON: stop process napper (pid PID); reason: it is the wrong one
-    8 redraw ID: plain ✗ Cancelled by PERSON: it is the wrong one
+    8 redraw ID: plain ✗ Cancelled by PERSON: it is the wrong one · stop process napper (pid PID) on HOST (SHORT)
     8 finish ID answered
     9 record refused host_process.stop FSM_BLOCKED: this plan is cancelled already
     9 finish ID answered
@@ -187,25 +193,25 @@ async fn the_core_decides_the_same_on_the_console_and_on_every_chat_platform() {
     12 finish ID answered
     13 move ID: pending -> approved
     13 record approved host_process.stop -: approve by PERSON: stop process napper (pid PID); waiver: the requester countersigned alone, as policy allows here
-    13 redraw ID: plain ✓ Countersigned by PERSON; being done.
+    13 redraw ID: plain ✓ Countersigned by PERSON; being done · stop process napper (pid PID) on HOST (SHORT)
     13 record called host_process.find -: asked by PERSON: stop process PID
     13 progress looking for napper
     13 call host_process.find - {"query":"process:HOST:PID-START"}, plan -
     14 move ID: approved -> executing
     14 record executing host_process.stop -: over at the latest at TIME
-    14 redraw ID: plain ✓ Countersigned by PERSON; being done.
+    14 redraw ID: plain ✓ Countersigned by PERSON; being done · stop process napper (pid PID) on HOST (SHORT)
     14 record called host_process.stop -: asked by PERSON: stop process PID
     14 progress doing it: stop process napper (pid PID)
     14 call host_process.stop process:HOST:PID-START {}, plan ID
     15 move ID: executing -> unverified
     15 record unverified host_process.stop -: done
-    15 redraw ID: plain ✓ Countersigned by PERSON; not verified yet.
+    15 redraw ID: plain ✓ Countersigned by PERSON; not verified yet · stop process napper (pid PID) on HOST (SHORT)
     15 record called host_process.state -: to verify: stop process napper (pid PID)
     15 progress verifying: stop process napper (pid PID)
     15 call host_process.state process:HOST:PID-START {}, plan -
     16 move ID: unverified -> verified
     16 record verified host_process.stop -: as it should be
-    16 redraw ID: plain ✓ Done and verified; countersigned by PERSON.
+    16 redraw ID: plain ✓ Done and verified; countersigned by PERSON · stop process napper (pid PID) on HOST (SHORT)
     16 finish ID answered
     17 finish ID answered
     "#);
@@ -213,23 +219,18 @@ async fn the_core_decides_the_same_on_the_console_and_on_every_chat_platform() {
 
 #[test]
 fn the_session_says_this() {
-    insta::assert_snapshot!(listed(&on_the_console(), true), @r#"
+    insta::assert_snapshot!(listed(&on_the_console(), true), @"
     4 say plain
         The last 2 lines of HOME/demo.log:
         second
         third
         Only the end is shown; ask for more lines (at most 500), or for those with a word in them.
     7 say question
-        Countersign this? stop process napper (pid PID)
-        Does | host_process.stop
-        To | process:HOST:PID-START
-        That is | HOME/napper -c read line napper
-        Then expects | it is gone
-        Risk | medium
-        Why | asked by PERSON: stop process PID
-        Until | TIME
-        Plan | ID (DIGEST)
-        You asked for this yourself, and may countersign it alone; the record says so.
+        PERSON asks to stop process napper (pid PID) on HOST.
+        It is: HOME/napper -c read line napper
+        Medium risk. It will be gone.
+        WHO AND UNTIL WHEN
+        Plan SHORT: “stop process PID”
         to decide: plan ID
     8 say plain
         Cancelled: stop process napper (pid PID). Reason: it is the wrong one. Nothing was changed.
@@ -238,22 +239,17 @@ fn the_session_says_this() {
         (FSM_BLOCKED, gate `decision`)
         PERSON decided it at TIME: it is the wrong one.
     12 say question
-        Countersign this? stop process napper (pid PID)
-        Does | host_process.stop
-        To | process:HOST:PID-START
-        That is | HOME/napper -c read line napper
-        Then expects | it is gone
-        Risk | medium
-        Why | asked by PERSON: stop process PID
-        Until | TIME
-        Plan | ID (DIGEST)
-        You asked for this yourself, and may countersign it alone; the record says so.
+        PERSON asks to stop process napper (pid PID) on HOST.
+        It is: HOME/napper -c read line napper
+        Medium risk. It will be gone.
+        WHO AND UNTIL WHEN
+        Plan SHORT: “stop process PID”
         to decide: plan ID
     16 say plain
         Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.
     17 say plain
         No plan is open in this thread.
-    "#);
+    ");
 }
 
 /// The first line that differs says more than two pages.

@@ -29,7 +29,7 @@ async fn in_a_chat_a_model_answers_and_its_plan_is_pressed() {
     model.then(vec![Turn::call("host_process__stop", &json!({ "target": process(&model, sleeper.pid()) }))]);
     // In the same thread: what another one has discovered is no target here.
     let card = stage.card_of(stage.ops, stage.fake.write(ANN, stage.ops, PROCESS_QUESTION, Some(found.id))).await;
-    assert!(card.text.contains("proposed after reading text that nobody vouches for"), "{}", card.text);
+    assert!(card.text.contains("Proposed by a model that read untrusted text."), "{}", card.text);
     stage.approve(BOB, &card).await;
     stage.said(stage.ops, "Done and verified: stop process shopkeeper").await;
 }
@@ -60,7 +60,7 @@ async fn a_model_that_makes_no_calls_drives_a_change_to_a_card_that_is_pressed()
     let target = process(&model, sleeper.pid());
     model.then(vec![Turn::call("host_process__stop", &json!({ "target": target }))]);
     let card = stage.card_of(stage.ops, stage.fake.write(ANN, stage.ops, PROCESS_QUESTION, Some(found.id))).await;
-    assert!(card.text.contains("proposed after reading text that nobody vouches for"), "{}", card.text);
+    assert!(card.text.contains("Proposed by a model that read untrusted text."), "{}", card.text);
     stage.approve(BOB, &card).await;
     stage.said(stage.ops, "Done and verified: stop process shopkeeper").await;
     let asked = model.asked();

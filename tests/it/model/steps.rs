@@ -4,7 +4,7 @@
 use countersign_model_fake::{Fake, Turn, Ways};
 use serde_json::{Value, json};
 
-use super::{DISK_QUESTION, UNREAD, bot, bot_with, disks, find_host, told};
+use super::{DISK_QUESTION, READ, UNREAD, bot, bot_with, disks, find_host, told};
 use crate::support::bot::Home;
 use crate::support::metrics::{free_address, scrape};
 
@@ -35,11 +35,11 @@ fn a_server_without_functions_is_asked_in_steps_from_then_on() {
         let fake = Fake::with(without(&[("tools", status)]), script());
         let (home, address) = (Home::new(), free_address());
         let mut bot = bot_with(&home, &fake.base_url(), &[("COUNTERSIGN_METRICS__LISTEN", &address)]);
-        assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"), "{status}");
+        assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{READ}\n| {ROOM}"), "{status}");
         let expected = ["functions", "choice", "arguments", "choice", "arguments", "choice", "words"];
         assert_eq!(ways(&fake), expected, "{status}");
         fake.then(vec![Turn::says("Ask somebody.")]);
-        assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
+        assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{UNREAD}\n| Ask somebody."));
         assert_eq!(ways(&fake)[7..], ["choice", "words"]);
         let metrics = scrape(&address);
         // All steps of a question are counted, and what was refused is not.
@@ -63,7 +63,7 @@ fn each_step_is_held_to_what_is_offered() {
     let fake = Fake::start(script());
     let home = Home::new();
     let mut bot = bot_with(&home, &fake.base_url(), &[("COUNTERSIGN_MODEL__CALLS", "steps")]);
-    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{READ}\n| {ROOM}"));
     assert_eq!(ways(&fake), ["choice", "arguments", "choice", "arguments", "choice", "words"], "never by functions");
     let asked = fake.asked();
     let choices = &asked[0]["response_format"]["json_schema"]["schema"]["properties"]["next"]["enum"];
@@ -84,7 +84,7 @@ fn a_model_that_writes_calls_nobody_can_read_is_asked_in_steps() {
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
     let answer = bot.ask(DISK_QUESTION);
-    assert_eq!(answer.text(), format!("The model says:\n{ROOM}"));
+    assert_eq!(answer.text(), format!("{READ}\n| {ROOM}"));
     assert_eq!(ways(&fake)[..2], ["functions", "choice"]);
     assert!(!bot.end().out.contains("tool_call"));
 }
@@ -127,7 +127,7 @@ fn without_schemas_a_model_writes_its_calls() {
     let fake = Fake::with(refuses, script());
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
-    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{READ}\n| {ROOM}"));
     assert_eq!(ways(&fake), ["functions", "choice", "words", "words", "words"]);
     assert!(told(&fake.asked()[2]).contains("To call one, write nothing but JSON"), "it is told how");
     bot.end();
@@ -136,7 +136,7 @@ fn without_schemas_a_model_writes_its_calls() {
     let ignores = Ways { ignores: vec!["response_format"], ..without(&[("tools", 400)]) };
     let fake = Fake::with(ignores, [vec![Turn::says("I would look at the disks.")], script()].concat());
     let mut bot = bot_with(&home, &fake.base_url(), &[]);
-    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("The model says:\n{ROOM}"));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{READ}\n| {ROOM}"));
     assert_eq!(ways(&fake), ["functions", "choice", "words", "words", "words"]);
     bot.end();
 }
@@ -160,6 +160,6 @@ fn the_time_limit_is_for_all_steps_together() {
     let mut bot = bot(&home, &fake.base_url(), 2);
     let text = bot.ask(DISK_QUESTION).text();
     assert!(text.contains("no answer within 2 s"), "{text}");
-    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{UNREAD}\nAsk somebody."));
+    assert_eq!(bot.ask(DISK_QUESTION).text(), format!("{UNREAD}\n| Ask somebody."));
     bot.end();
 }

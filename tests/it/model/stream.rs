@@ -15,7 +15,7 @@ fn an_answer_in_pieces_is_said_whole_and_so_is_one_in_one() {
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
     for _ in 0..2 {
-        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n{PLAIN}"));
+        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n| {PLAIN}"));
     }
     let asked = &fake.asked()[0];
     assert!(asked["stream"] == true && asked["stream_options"]["include_usage"] == true, "{asked}");
@@ -30,7 +30,7 @@ fn an_answer_that_is_over_is_not_waited_for() {
     let fake = Fake::start(vec![Turn::Streams(vec![over], End::Hangs)]);
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
-    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n{PLAIN}"));
+    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n| {PLAIN}"));
     bot.end();
 }
 
@@ -64,7 +64,7 @@ fn a_stream_that_is_no_answer_is_not_shown() {
             text.replace("I do not know a set command for that, and the model did not answer: ", "")
                 .replace(" Set commands, approvals and rules need no model; `help` lists them.", ""),
         );
-        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n{PLAIN}"));
+        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n| {PLAIN}"));
     }
     insta::assert_snapshot!(said.join("\n"), @r"
     its answer broke off in the middle.
@@ -93,7 +93,7 @@ fn nothing_goes_to_another_address() {
     let mut bot = bot_with(&home, &fake.base_url(), &names.map(|name| (name, proxy.as_str())));
     let text = bot.ask(QUESTION).text();
     assert!(text.contains("its server answers 307 and names another address, which is not followed"), "{text}");
-    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n{PLAIN}"));
+    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n| {PLAIN}"));
     assert_eq!(other.seen(), [""; 0], "neither by a redirect nor by a proxy of the environment");
     bot.end();
 }
@@ -104,7 +104,7 @@ fn a_busy_server_is_asked_again_when_it_says_and_not_where_that_does_not_help() 
     let fake = Fake::start(vec![busy("0.1"), Turn::Refuses(503), busy("0"), Turn::says(PLAIN)]);
     let home = Home::new();
     let mut bot = bot(&home, &fake.base_url(), 30);
-    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n{PLAIN}"));
+    assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n| {PLAIN}"));
     assert_eq!(fake.asked().len(), 4);
     let hopeless = [
         (busy("3600"), "its server answers 429: slow down"),
@@ -155,7 +155,7 @@ fn what_a_server_does_not_take_is_left_out() {
     let home = Home::new();
     let mut bot = bot_with(&home, &fake.base_url(), &[("COUNTERSIGN_MODEL__ANSWER_TOKENS", "64")]);
     for asked in [4, 5] {
-        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n{PLAIN}"));
+        assert_eq!(bot.ask(QUESTION).text(), format!("{UNREAD}\n| {PLAIN}"));
         assert_eq!(fake.asked().len(), asked);
     }
     assert_eq!(fake.asked()[4]["max_completion_tokens"], 64);

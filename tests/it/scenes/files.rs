@@ -13,23 +13,18 @@ fn a_file_is_changed_as_the_diff_showed() {
     let lines = format!("write {}:\nport = 8080\nhost = \"web-1\"\n", file.display());
     let asked = bot.ask(&json!({ "text": lines }).to_string());
     insta::assert_snapshot!(said(&home, &asked), @r#"
-    Countersign this? write HOME/demo.toml
-    Does | host_file.write
-    To | file:HOST:HOME/demo.toml
-    That is | text, 25 bytes
-    Only while | access OWNER, sha256 SHA256
-    Then expects | sha256 SHA256
-    Risk | medium
-    Why | asked by PERSON: write HOME/demo.toml:⏎port = 8080⏎host = "web-1"⏎
-    Until | TIME
-    Plan | PLAN (DIGEST)
+    PERSON asks to write HOME/demo.toml on HOST.
+    It is: a text file, 25 bytes now
+    Medium risk.
+    PERSON (alone; the record says so) can approve until TIME.
+    Plan SHORT: “CUT…”
+    With content | port = 8080⏎host = "web-1"⏎
     --- HOME/demo.toml (line ends LF)
     +++ HOME/demo.toml (line ends LF)
     @@ -1,2 +1,2 @@
     -port = 80
     +port = 8080
      host = "web-1"
-    You asked for this yourself, and may countersign it alone; the record says so.
     to decide: plan PLAN
     "#);
     let done = bot.ask(&asked.card().approve());

@@ -18,16 +18,11 @@ fn a_process_is_stopped_once_it_is_countersigned_and_is_seen_to_be_gone() {
     let asked = bot.ask(&format!("stop process {}", napper.pid()));
     assert_eq!(asked.mark(), "question");
     insta::assert_snapshot!(said(&home, &asked), @"
-    Countersign this? stop process napper (pid PID)
-    Does | host_process.stop
-    To | process:HOST:PID-START
-    That is | HOME/napper -c read line napper
-    Then expects | it is gone
-    Risk | medium
-    Why | asked by PERSON: stop process PID
-    Until | TIME
-    Plan | PLAN (DIGEST)
-    You asked for this yourself, and may countersign it alone; the record says so.
+    PERSON asks to stop process napper (pid PID) on HOST.
+    It is: HOME/napper -c read line napper
+    Medium risk. It will be gone.
+    PERSON (alone; the record says so) can approve until TIME.
+    Plan SHORT: “stop process PID”
     to decide: plan PLAN
     ");
     assert!(lives(napper.pid()), "nothing is done before somebody has decided");
@@ -176,17 +171,12 @@ fn a_plan_outlives_the_bot_and_is_approved_by_its_id() {
     let done = bot.ask(&format!("approve {}", card.plan));
     assert!(is_verified(&done, &card.plan, "absent"), "{done:?}");
     insta::assert_snapshot!(format!("{}\n--\n{}", said(&home, &asked), said(&home, &done)), @"
-    This plan waits here. To approve it, use its card:
-    Countersign this? stop process napper (pid PID)
-    Does | host_process.stop
-    To | process:HOST:PID-START
-    That is | HOME/napper -c read line napper
-    Then expects | it is gone
-    Risk | medium
-    Why | asked by PERSON: stop process PID
-    Until | TIME
-    Plan | PLAN (DIGEST)
-    You asked for this yourself, and may countersign it alone; the record says so.
+    This plan waits here. To approve it, use its card, or type `approve PLAN`:
+    PERSON asks to stop process napper (pid PID) on HOST.
+    It is: HOME/napper -c read line napper
+    Medium risk. It will be gone.
+    PERSON (alone; the record says so) can approve until TIME.
+    Plan SHORT: “stop process PID”
     to decide: plan PLAN
     --
     Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.
@@ -268,7 +258,7 @@ fn who_countersigns_alone_is_told_so_and_it_is_on_record() {
     let napper = home.process("napper", &[]);
     let mut bot = Bot::json(&home);
     let asked = bot.ask(&format!("stop process {}", napper.pid()));
-    let waiver = "You asked for this yourself, and may countersign it alone; the record says so.";
+    let waiver = "(alone; the record says so) can approve until ";
     assert!(asked.text().contains(waiver), "{}", asked.text());
     bot.ask(&asked.card().approve());
     assert!(bot.end().status.success());

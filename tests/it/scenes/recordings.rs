@@ -224,7 +224,7 @@ fn the_small_recording_decides_this() {
     4 finish s-1 answered
     5 move FIRST: pending -> denied
     5 record denied host_process.stop -: deny by uid:1000: stop process nginx (pid 4711); reason: it is needed until noon
-    5 redraw FIRST: plain ✗ Denied by ada: it is needed until noon
+    5 redraw FIRST: plain ✗ Denied by ada: it is needed until noon · stop process nginx (pid 4711) on web-1 (0000)
     5 finish s-2 answered
     6 record called host_process.find -: asked by ada: stop process 4711
     6 progress looking for 4711
@@ -238,25 +238,25 @@ fn the_small_recording_decides_this() {
     8 finish s-3 answered
     9 move SECOND: pending -> approved
     9 record approved host_process.stop -: approve by uid:1000: stop process nginx (pid 4711); waiver: the requester countersigned alone, as policy allows here
-    9 redraw SECOND: plain ✓ Countersigned by ada; being done.
+    9 redraw SECOND: plain ✓ Countersigned by ada; being done · stop process nginx (pid 4711) on web-1 (0000)
     9 record called host_process.find -: asked by ada: stop process 4711
     9 progress looking for nginx
     9 call host_process.find - {"query":"process:web-1:4711-100"}, plan -
     10 move SECOND: approved -> executing
     10 record executing host_process.stop -: over at the latest at 2026-01-01 00:00:59 UTC
-    10 redraw SECOND: plain ✓ Countersigned by ada; being done.
+    10 redraw SECOND: plain ✓ Countersigned by ada; being done · stop process nginx (pid 4711) on web-1 (0000)
     10 record called host_process.stop -: asked by ada: stop process 4711
     10 progress doing it: stop process nginx (pid 4711)
     10 call host_process.stop process:web-1:4711-100 {}, plan SECOND
     11 move SECOND: executing -> unverified
     11 record unverified host_process.stop -: done
-    11 redraw SECOND: plain ✓ Countersigned by ada; not verified yet.
+    11 redraw SECOND: plain ✓ Countersigned by ada; not verified yet · stop process nginx (pid 4711) on web-1 (0000)
     11 record called host_process.state -: to verify: stop process nginx (pid 4711)
     11 progress verifying: stop process nginx (pid 4711)
     11 call host_process.state process:web-1:4711-100 {}, plan -
     12 move SECOND: unverified -> verified
     12 record verified host_process.stop -: as it should be
-    12 redraw SECOND: plain ✓ Done and verified; countersigned by ada.
+    12 redraw SECOND: plain ✓ Done and verified; countersigned by ada · stop process nginx (pid 4711) on web-1 (0000)
     12 finish s-4 answered
     13 record called host_process.find -: asked by ada: stop process 4712
     13 progress looking for 4712
@@ -270,55 +270,40 @@ fn the_small_recording_decides_this() {
     15 finish s-5 answered
     16 move THIRD: pending -> expired
     16 record expired host_process.stop -: nobody decided in time
-    16 redraw THIRD: plain Expired: nobody decided in time.
+    16 redraw THIRD: plain Expired: nobody decided in time · stop process nginx (pid 4712) on web-1 (0000)
     16 finish s-6 answered
     "#);
 }
 
 #[test]
 fn the_small_recording_says_this() {
-    insta::assert_snapshot!(small(true), @r#"
+    insta::assert_snapshot!(small(true), @"
     4 say question
-        Countersign this? stop process nginx (pid 4711)
-        Does | host_process.stop
-        To | process:web-1:4711-100
-        That is | nginx: worker process
-        Then expects | it is gone
-        Risk | medium
-        Why | asked by ada: stop process 4711
-        Until | 2026-01-01 00:15:11 UTC
-        Plan | FIRST (DIGEST)
-        You asked for this yourself, and may countersign it alone; the record says so.
+        ada asks to stop process nginx (pid 4711) on web-1.
+        It is: nginx: worker process
+        Medium risk. It will be gone.
+        ada (alone; the record says so) can approve until 00:15 UTC.
+        Plan 0000: “stop process 4711”
         to decide: plan FIRST
     5 say plain
         Denied: stop process nginx (pid 4711). Reason: it is needed until noon. Nothing was changed.
     8 say question
-        Countersign this? stop process nginx (pid 4711)
-        Does | host_process.stop
-        To | process:web-1:4711-100
-        That is | nginx: worker process
-        Then expects | it is gone
-        Risk | medium
-        Why | asked by ada: stop process 4711
-        Until | 2026-01-01 00:15:32 UTC
-        Plan | SECOND (DIGEST)
-        You asked for this yourself, and may countersign it alone; the record says so.
+        ada asks to stop process nginx (pid 4711) on web-1.
+        It is: nginx: worker process
+        Medium risk. It will be gone.
+        ada (alone; the record says so) can approve until 00:15 UTC.
+        Plan 0000: “stop process 4711”
         to decide: plan SECOND
     12 say plain
         Done and verified: stop process nginx (pid 4711). A fresh read shows that nginx is gone.
     15 say question
-        Countersign this? stop process nginx (pid 4712)
-        Does | host_process.stop
-        To | process:web-1:4712-100
-        That is | nginx: worker process
-        Then expects | it is gone
-        Risk | medium
-        Why | asked by ada: stop process 4712
-        Until | 2026-01-01 00:15:56 UTC
-        Plan | THIRD (DIGEST)
-        You asked for this yourself, and may countersign it alone; the record says so.
+        ada asks to stop process nginx (pid 4712) on web-1.
+        It is: nginx: worker process
+        Medium risk. It will be gone.
+        ada (alone; the record says so) can approve until 00:15 UTC.
+        Plan 0000: “stop process 4712”
         to decide: plan THIRD
     16 say plain
         Expired: stop process nginx (pid 4712). Nobody decided in time. Nothing was changed. Ask again if it is still wanted.
-    "#);
+    ");
 }

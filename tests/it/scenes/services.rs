@@ -115,24 +115,18 @@ fn a_service_is_started_restarted_and_stopped() {
         let (asked, done) = approved(&mut bot, &format!("restart {}", service.name));
         let second = service.daemon().expect("it runs");
         assert_ne!(first, second, "it is another run");
-        insta::assert_snapshot!(format!("{}\n--\n{}", told(&asked), told(&done)), @r#"
-        Countersign this? restart service NAME
-        Does | host_service.restart
-        To | service:HOST:NAME
-        That is | the service of a test
-        Only while | run RUN, script SHA256, state active
-        Then expects | state active, another run
-        Risk | medium
-        Why | asked by PERSON: restart NAME
-        Until | TIME
-        Plan | PLAN (DIGEST)
-        You asked for this yourself, and may countersign it alone; the record says so.
+        insta::assert_snapshot!(format!("{}\n--\n{}", told(&asked), told(&done)), @"
+        PERSON asks to restart service NAME on HOST.
+        It is: the service of a test
+        Medium risk. Active → active, another run.
+        PERSON (alone; the record says so) can approve until TIME.
+        Plan SHORT: “restart NAME”
         to decide: plan PLAN
         --
         Done and verified: restart service NAME. A fresh read shows what was expected.
         state | active (as expected)
         run | RUN (as expected)
-        "#);
+        ");
         let (_, done) = approved(&mut bot, &format!("stop {}", service.name));
         insta::assert_snapshot!(told(&done), @"
         Done and verified: stop service NAME. A fresh read shows what was expected.

@@ -25,7 +25,7 @@ fn a_typed_word_decides_the_card_that_is_shown() {
     let stop = format!("stop process {}", one.pid());
     terminal.ask(&stop);
     let screen = terminal.screen();
-    insta::assert_snapshot!(after(&home, &screen, &stop), @r"? Countersign this? stop process napper (pid PID) Does: host_process.stop To: process:HOST:PID-START That is: HOME/napper -c read line napper Then expects: it is gone Risk: medium Why: asked by PERSON: stop process PID Until: TIME Plan: PLAN (DIGEST) You asked for this yourself, and may countersign it alone; the record says so. Type approve or deny (and why) to decide it. After anything else it goes on waiting, and its id is typed too.");
+    insta::assert_snapshot!(after(&home, &screen, &stop), @"? PERSON asks to stop process napper (pid PID) on HOST. It is: HOME/napper -c read line napper Medium risk. It will be gone. PERSON (alone; the record says so) can approve until TIME. Plan SHORT: “stop process PID” Type approve, deny (and why), or details.");
     assert!(lives(one.pid()));
     terminal.ask("approve");
     insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"Done and verified: stop process napper (pid PID). A fresh read shows that napper is gone.");
@@ -35,7 +35,7 @@ fn a_typed_word_decides_the_card_that_is_shown() {
     terminal.ask(&format!("stop process {}", two.pid()));
     terminal.ask("who am i");
     terminal.ask("approve");
-    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? This plan waits here. To approve it, use its card: Countersign this? stop process napper (pid PID) Does: host_process.stop To: process:HOST:PID-START That is: HOME/napper -c read line napper Then expects: it is gone Risk: medium Why: asked by PERSON: stop process PID Until: TIME Plan: PLAN (DIGEST) You asked for this yourself, and may countersign it alone; the record says so. Type approve or deny (and why) to decide it. After anything else it goes on waiting, and its id is typed too.");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? This plan waits here. To approve it, use its card, or type `approve PLAN`: PERSON asks to stop process napper (pid PID) on HOST. It is: HOME/napper -c read line napper Medium risk. It will be gone. PERSON (alone; the record says so) can approve until TIME. Plan SHORT: “stop process PID” Type approve, deny (and why), or details.");
     assert!(lives(two.pid()));
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }
@@ -72,7 +72,7 @@ fn a_word_typed_before_the_card_came_does_not_decide_it() {
     let server = server.captures(&terminal.screen()).and_then(|found| found[1].parse().ok());
     let held = HeldStill::new(server.expect("a tool server runs"));
     terminal.ask_and_type_ahead(&format!("stop process {}", one.pid()), "approve", || drop(held));
-    assert!(terminal.screen().contains("Countersign this?"), "{}", terminal.screen());
+    assert!(terminal.screen().contains(" asks to "), "{}", terminal.screen());
     terminal.ask("approvals");
     assert!(terminal.screen().contains("pending") && lives(one.pid()), "{}", terminal.screen());
 

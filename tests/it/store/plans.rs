@@ -66,6 +66,8 @@ pub(super) fn plan(n: u128, target: &str) -> Filed {
         action: "stop".to_owned(),
         target: target.parse().expect("a canonical id"),
         labels: Vec::new(),
+        environment: None,
+        deciders: None,
         target_about: String::new(),
         target_name: "sleep".to_owned(),
         args: serde_json::Map::new(),

@@ -200,6 +200,10 @@ fn block_text(block: &Value) -> String {
     };
     match block["type"].as_str() {
         Some("text" | "code") => block["text"].as_str().unwrap_or_default().to_owned(),
+        Some("quote") => {
+            let lines = block["text"].as_str().unwrap_or_default().lines();
+            lines.map(|line| format!("| {line}")).collect::<Vec<_>>().join("\n")
+        }
         Some("fields") => rows(&block["fields"]).join("\n"),
         Some("table") => rows(&block["rows"]).join("\n"),
         Some("choices") => block["choices"].as_array().into_iter().flatten().map(choice).collect::<Vec<_>>().join("\n"),

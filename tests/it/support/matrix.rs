@@ -19,7 +19,7 @@ pub(crate) type Stage = stage::Stage<Team<false>>;
 const OFFERS: &str = "React with ";
 
 /// What the signs mean on a card.
-const LABELS: [(&str, &str); 2] = [("✅", "Approve"), ("❌", "Deny")];
+const LABELS: [(&str, &str); 3] = [("✅", "Approve"), ("❌", "Deny"), ("🔎", "Details")];
 
 /// A team with a bot of its own, in encrypted rooms or in others.
 #[derive(Clone)]

@@ -319,19 +319,27 @@ impl<C: Chat> Stage<C> {
     /// The card that answers a message.
     pub(crate) async fn card_of(&self, room: C::Room, asked: i64) -> Card<C::Room> {
         let answers = self.answers(room, asked);
-        let is_card = |message: &Shown| answers(message) && message.labels() == ["Approve", "Deny"];
+        let is_card = |message: &Shown| answers(message) && message.labels() == ["Approve", "Deny", "Details"];
         let message = self.fake.seen(room, is_card).await;
-        let plan = Regex::new(r"(?m)^Plan: ([0-9a-f]{32}) \([0-9a-f]{12}\)$").expect("a sound pattern");
-        let plan = plan.captures(&message.text).unwrap_or_else(|| panic!("no plan is named: {}", message.text));
+        let plan = self.plan_on(&message).await;
         Card {
             room,
             asked,
             message: message.id,
-            plan: plan[1].to_owned(),
+            plan,
             approve: message.buttons[0].1.clone(),
             deny: message.buttons[1].1.clone(),
             text: message.text.clone(),
         }
+    }
+
+    /// The full id of the plan whose short one stands on a card.
+    pub(crate) async fn plan_on(&self, card: &Shown) -> String {
+        let short = Regex::new(r"(?m)^Plan ([0-9a-f]{4}): ").expect("a sound pattern");
+        let short =
+            short.captures(&card.text).unwrap_or_else(|| panic!("no plan is named: {}", card.text))[1].to_owned();
+        let plans = database::rows(&self.database(), "SELECT id FROM plans").await.concat();
+        plans.into_iter().find(|plan| plan.starts_with(&short)).expect("it is stored")
     }
 
     /// Accepts the database as it is by now, as an administrator does; the bot must not run.

@@ -38,10 +38,7 @@ pub(super) fn card(plan: &PlanId, choices: &[CardChoice], style: Style) -> Vec<S
     };
     let typed: Vec<String> = choices.iter().map(typed).collect();
     if style.keys {
-        let typed = typed.join(" or ");
-        let how =
-            format!("Type {typed} to decide it. After anything else it goes on waiting, and its id is typed too.");
-        prose(&how, style.width)
+        prose(&format!("Type {}, or details.", typed.join(", ")), style.width)
     } else {
         vec![format!("To decide it: {}", typed.join("   or: "))]
     }

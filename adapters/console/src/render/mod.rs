@@ -17,6 +17,9 @@ const NOTICE: &str = "(notice) ";
 /// Each line of a notice begins with this.
 const NOTICE_SIGN: &str = "* ";
 
+/// Each line of a quotation begins with this.
+const QUOTED: &str = "| ";
+
 /// Names of fields are aligned up to this width; a longer one keeps its value to itself.
 const FIELD_COLUMNS_MAX: usize = 30;
 
@@ -142,6 +145,7 @@ fn block(block: &Block, style: Style) -> Vec<String> {
     let width = style.width;
     match block {
         Block::Text { text } => prose(text, width),
+        Block::Quote { text } => quotation(text, width),
         // Never wrapped: what is copied from here must be what it was.
         Block::Code { text } => clean::visible(text).lines().map(|line| format!("  {line}")).collect(),
         Block::Fields { fields } => self::fields(fields, width.text),
@@ -151,6 +155,12 @@ fn block(block: &Block, style: Style) -> Vec<String> {
             choices.iter().zip(1..).flat_map(|(choice, n)| self::choice(n, choice, width.text)).collect()
         }
     }
+}
+
+/// A model's words, each line with a sign that no line of the bot's own begins with.
+fn quotation(text: &str, width: Width) -> Vec<String> {
+    let width = Width { text: width.text.saturating_sub(QUOTED.len()), ..width };
+    prose(text, width).iter().map(|line| format!("{QUOTED}{line}").trim_end().to_owned()).collect()
 }
 
 fn prose(text: &str, width: Width) -> Vec<String> {

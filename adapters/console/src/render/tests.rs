@@ -222,7 +222,7 @@ fn card_of_a_file(style: Style) -> String {
 
 #[test]
 fn a_card_ends_in_how_it_is_decided() {
-    insta::assert_snapshot!(card_of_a_file(style(80, false)), @r"
+    insta::assert_snapshot!(card_of_a_file(style(80, false)), @"
     ? Countersign this? write /etc/hosts
     Does: host.write
     Risk: high
@@ -234,22 +234,18 @@ fn a_card_ends_in_how_it_is_decided() {
       --- old
       +10.0.0.8 web1
        -x
-    Type approve or deny (and why) to decide it. After anything else it goes on
-    waiting, and its id is typed too.
+    Type approve, deny (and why), or details.
     ");
     let pipe = card_of_a_file(Style { keys: false, ..style(40, false) });
     insta::assert_snapshot!(pipe.lines().last().unwrap_or_default(), @"To decide it: approve 4a3f00c19be2d7756018f2ab9c44e01d   or: deny 4a3f00c19be2d7756018f2ab9c44e01d and why");
-    assert_eq!(
-        drawn(80, end_of_card(&[CardChoice::Deny])),
-        "Type deny (and why) to decide it. After anything else it goes on waiting, and\nits id is typed too.\n"
-    );
+    assert_eq!(drawn(80, end_of_card(&[CardChoice::Deny])), "Type deny (and why), or details.\n");
     assert_eq!(drawn(80, end_of_card(&[])), "");
 }
 
 #[test]
 fn the_diff_of_a_card_is_coloured_by_its_signs_alone() {
     let coloured = card_of_a_file(style(80, true));
-    insta::assert_snapshot!(coloured.replace('\u{1b}', "^"), @r"
+    insta::assert_snapshot!(coloured.replace('\u{1b}', "^"), @"
     ^[36m?^[0m Countersign this? write /etc/hosts
     Does: host.write
     Risk: high
@@ -261,8 +257,7 @@ fn the_diff_of_a_card_is_coloured_by_its_signs_alone() {
       ^[31m--- old^[0m
       ^[32m+10.0.0.8 web1^[0m
        -x
-    Type approve or deny (and why) to decide it. After anything else it goes on
-    waiting, and its id is typed too.
+    Type approve, deny (and why), or details.
     ");
     let code = Block::Code { text: "-x\n+y".to_owned() };
     let plain = message(&outgoing(Mark::Plain, vec![code]), DeliveryNotes::default(), style(80, true));

@@ -89,6 +89,18 @@ async fn a_word_decides_the_card_that_is_shown() {
 }
 
 #[tokio::test]
+async fn a_look_at_the_details_leaves_the_card_open() {
+    let mut desk = Desk::new(vec![]);
+    desk.show_card(1).await;
+    desk.type_line("Details").await;
+    assert_eq!(desk.last(), Payload::Details { plan: PlanId::from_random(1) });
+    desk.type_line("approve").await;
+    assert_eq!(desk.last(), decided(1, CardChoice::Approve, ""));
+    desk.type_line("details").await;
+    assert_eq!(desk.last(), said("details"), "without a card the bot reads it");
+}
+
+#[tokio::test]
 async fn a_typo_leaves_the_card_as_it_is_and_says_what_to_type() {
     let mut desk = Desk::new(vec![]);
     desk.show_card(1).await;
@@ -149,7 +161,7 @@ async fn card_above(typed: &str, before: Option<u128>, number: u128) -> Payload 
     desk.console.output.open_prompt(80);
     desk.console.output.line_is_begun(!typed.is_empty());
     desk.show_card(number).await;
-    assert!(lock(&desk.above).contains("Type approve or deny"));
+    assert!(lock(&desk.above).contains("Type approve, deny (and why), or details."));
     desk.console.output.close_prompt();
     desk.type_line("approve").await;
     desk.last()

@@ -27,6 +27,9 @@ const OPTIONS_MAX: usize = 25;
 /// The most rows under a message.
 const ROWS_MAX: usize = 5;
 
+/// The position of a card's button that shows the whole plan.
+const DETAILS: usize = 2;
+
 /// How a button looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -101,7 +104,9 @@ pub(super) fn keyboard(blocks: &[Block], post: &str) -> Result<Option<Keyboard>,
     let rows = blocks.iter().rev().find_map(|block| match block {
         Block::Choices { choices, .. } => Some(of_choices(choices, post)),
         Block::Card { choices, .. } => Some(of_card(choices, post)),
-        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+        Block::Text { .. } | Block::Quote { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => {
+            None
+        }
     });
     let rows = rows.transpose()?.unwrap_or_default();
     Ok((!rows.is_empty()).then_some(Keyboard(rows)))
@@ -138,8 +143,13 @@ fn of_card(choices: &[CardChoice], post: &str) -> Result<Vec<Row>, Unfit> {
         };
         Ok(Button { label: label.to_owned(), about: String::new(), data: data(post, position)?, look })
     };
-    let row: Vec<Button> = choices.iter().map(button).collect::<Result<_, _>>()?;
-    Ok(if row.is_empty() { Vec::new() } else { vec![Row::Buttons(row)] })
+    let mut row: Vec<Button> = choices.iter().map(button).collect::<Result<_, _>>()?;
+    if row.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (label, about) = ("Details".to_owned(), String::new());
+    row.push(Button { label, about, data: data(post, DETAILS)?, look: Look::Plain });
+    Ok(vec![Row::Buttons(row)])
 }
 
 /// A button's data: the outbox row and the position.

@@ -51,13 +51,15 @@ fn is_code(text: &str) -> bool {
 pub(super) struct Line {
     /// The preformatted block that it belongs to, by its position in the message.
     pub(super) fence: Option<usize>,
+    /// The quotation that it belongs to, by its position in the message.
+    quote: Option<usize>,
     spans: Vec<Span>,
 }
 
 impl Line {
     /// A line of prose.
     pub(super) fn prose(spans: Vec<Span>) -> Self {
-        Self { fence: None, spans: joined(spans) }
+        Self { fence: None, quote: None, spans: joined(spans) }
     }
 
     /// A line of prose in one style.
@@ -67,7 +69,22 @@ impl Line {
 
     /// A line of the preformatted block at this position of the message.
     pub(super) fn fenced(fence: usize, text: &str) -> Self {
-        Self { fence: Some(fence), spans: vec![Span::new(Style::Plain, text)] }
+        Self { fence: Some(fence), quote: None, spans: vec![Span::new(Style::Plain, text)] }
+    }
+
+    /// A line of the quotation at this position of the message.
+    pub(super) fn quoted(quote: usize, spans: Vec<Span>) -> Self {
+        Self { quote: Some(quote), ..Self::prose(spans) }
+    }
+
+    /// Returns the block or the quotation that it belongs to: lines of the same one that follow each other are drawn as one.
+    pub(super) const fn frame(&self) -> (Option<usize>, Option<usize>) {
+        (self.fence, self.quote)
+    }
+
+    /// Returns what stands before it in plain text.
+    pub(super) const fn sign(&self) -> &'static str {
+        if self.quote.is_some() { QUOTED } else { "" }
     }
 
     /// Puts a text before the line.
@@ -83,7 +100,9 @@ impl Line {
 
     /// The most that it takes of a message, in UTF-16 units, without its end and without its fence.
     pub(super) fn cost(&self) -> usize {
-        self.spans.iter().map(|span| span.frame() + span.text.chars().map(|c| self.units(c)).sum::<usize>()).sum()
+        let spans = self.spans.iter();
+        let spans = spans.map(|span| span.frame() + span.text.chars().map(|c| self.units(c)).sum::<usize>());
+        self.sign().len() + spans.sum::<usize>()
     }
 
     const fn units(&self, c: char) -> usize {
@@ -122,7 +141,7 @@ impl Line {
 
     /// Other spans in the same place.
     fn with(&self, spans: Vec<Span>) -> Self {
-        Self { fence: self.fence, spans: joined(spans) }
+        Self { fence: self.fence, quote: self.quote, spans: joined(spans) }
     }
 }
 
@@ -152,13 +171,14 @@ pub(super) fn markup(lines: &[Line]) -> String {
             run.iter().map(line_markup).collect::<Vec<_>>().join("\n")
         }
     };
-    let runs: Vec<String> = lines.chunk_by(|a, b| a.fence == b.fence).map(drawn).collect();
+    let runs: Vec<String> = lines.chunk_by(|a, b| a.frame() == b.frame()).map(drawn).collect();
     runs.join("\n")
 }
 
 fn line_markup(line: &Line) -> String {
     let spans = line.spans.iter().enumerate();
-    spans.map(|(at, span)| span_markup(span, at == 0)).collect()
+    let drawn: String = spans.map(|(at, span)| span_markup(span, at == 0)).collect();
+    format!("{}{drawn}", line.sign())
 }
 
 fn span_markup(span: &Span, at_start: bool) -> String {
@@ -169,7 +189,11 @@ fn span_markup(span: &Span, at_start: bool) -> String {
     }
 }
 
-/// Lines as text, exactly.
+/// The sign of each line of a quotation.
+const QUOTED: &str = "> ";
+
+/// Lines as text, exactly; each line of a quotation with its sign.
 pub(super) fn text(lines: &[Line]) -> String {
-    lines.iter().map(Line::text).collect::<Vec<_>>().join("\n")
+    let shown = |line: &Line| format!("{}{}", line.sign(), line.text());
+    lines.iter().map(shown).collect::<Vec<_>>().join("\n")
 }

@@ -143,7 +143,8 @@ fn document(message: &Outgoing) -> String {
 fn announced(message: &Outgoing, document: &str) -> Vec<Line> {
     let title = message.blocks.first().and_then(|block| match block {
         Block::Text { text } => text.lines().next(),
-        Block::Code { .. }
+        Block::Quote { .. }
+        | Block::Code { .. }
         | Block::Fields { .. }
         | Block::Table { .. }
         | Block::Choices { .. }

@@ -53,7 +53,7 @@ impl Packer {
         }
         while self.cost(&line) > self.room {
             let fence = if line.fence.is_some() { FENCE_UNITS } else { 0 };
-            let (head, tail) = line.cut(self.room - fence);
+            let (head, tail) = line.cut(self.room - fence - line.sign().len());
             self.add(head);
             self.turn();
             line = tail;
@@ -64,8 +64,8 @@ impl Packer {
     /// What the line costs here: its end where others stand before it, and the fence that it opens.
     fn cost(&self, line: &Line) -> usize {
         let before = self.open.last();
-        let opens = line.fence.is_some() && before.is_none_or(|before| before.fence != line.fence);
-        line.cost() + usize::from(before.is_some()) + if opens { FENCE_UNITS } else { 0 }
+        let opens = before.is_none_or(|before| before.frame() != line.frame());
+        line.cost() + usize::from(before.is_some()) + if opens && line.fence.is_some() { FENCE_UNITS } else { 0 }
     }
 
     fn add(&mut self, line: Line) {

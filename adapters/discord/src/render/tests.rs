@@ -277,7 +277,7 @@ fn what_is_pressed_looks_as_discord_wants_it() {
         let components = text.keyboard.as_ref().map(Keyboard::components);
         serde_json::to_string(&components).expect("it is JSON").replace(POST, "POST")
     };
-    insta::assert_snapshot!(json(card), @r#"[{"type":1,"components":[{"type":2,"style":3,"custom_id":"POST:0","label":"Approve","disabled":false},{"type":2,"style":4,"custom_id":"POST:1","label":"Deny","disabled":false}]}]"#);
+    insta::assert_snapshot!(json(card), @r#"[{"type":1,"components":[{"type":2,"style":3,"custom_id":"POST:0","label":"Approve","disabled":false},{"type":2,"style":4,"custom_id":"POST:1","label":"Deny","disabled":false},{"type":2,"style":2,"custom_id":"POST:2","label":"Details","disabled":false}]}]"#);
     insta::assert_snapshot!(json(question), @r#"[{"type":1,"components":[{"custom_id":"menu:0","placeholder":"Choose","type":3,"options":[{"label":"a","value":"POST:0","description":"x"},{"label":"b","value":"POST:1"},{"label":"c","value":"POST:2"},{"label":"d","value":"POST:3"},{"label":"e","value":"POST:4"},{"label":"f","value":"POST:5"}]}]}]"#);
 }
 
@@ -314,11 +314,10 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
     -10.0.0.7 web1
     +10.0.0.8 web1
     ```
-    Or reply to this: `approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
-    [Approve = POST:0] [Deny = POST:1]
+    [Approve = POST:0] [Deny = POST:1] [Details = POST:2]
     ");
     let said = drawn(Mark::Question, card(&[CardChoice::Deny]));
-    assert!(said.ends_with("` and why\n[Deny = POST:1]"), "deny is 1 wherever it stands: {said}");
+    assert!(said.ends_with("```\n[Deny = POST:1] [Details = POST:2]"), "deny is 1 wherever it stands: {said}");
     assert!(drawn(Mark::Question, card(&[])).ends_with("```"), "what cannot be decided has no buttons");
 }
 

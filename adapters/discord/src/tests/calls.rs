@@ -162,7 +162,7 @@ async fn the_edit_of_its_card_answers_a_press_and_takes_the_buttons() {
     waiting.blocks.insert(1, Block::Text { text: "1 of 2 have countersigned: Ann.".to_owned() });
     assert_eq!(edit::edit(&table.discord, &parts, to(&waiting)).await, Delivery::Sent(parts.to_vec()));
     let shown = table.fake.message(table.ops, table.card).expect("it is there");
-    assert!(shown.text.contains("1 of 2") && shown.labels() == ["Approve", "Deny"], "{shown:?}");
+    assert!(shown.text.contains("1 of 2") && shown.labels() == ["Approve", "Deny", "Details"], "{shown:?}");
     let decided = outgoing(thread(table.ops, "m:1"), "Approved by Ann.\nCountersign this?");
     let edited = edit::edit(&table.discord, &parts, Letter { anchor: Some(&anchor), ..to(&decided) }).await;
     assert_eq!(edited, Delivery::Sent(parts.to_vec()));

@@ -20,6 +20,7 @@ pub(super) struct Drawing {
 pub(super) fn lines(at: usize, block: &Block, drawing: Drawing) -> Vec<Line> {
     match block {
         Block::Text { text } => text.lines().map(|line| Line::prose(words(line, drawing))).collect(),
+        Block::Quote { text } => text.lines().map(|line| Line::quoted(at, words(line, drawing))).collect(),
         Block::Code { text } => text.lines().map(|line| Line::fenced(at, line)).collect(),
         Block::Fields { fields } => fields.iter().flat_map(|(name, value)| field(name, value)).collect(),
         Block::Table { columns, rows } => table::table(at, columns, rows, drawing.wide),
@@ -82,33 +83,22 @@ fn listed(choices: &[Choice]) -> Vec<Line> {
     choices.iter().enumerate().map(line).chain([Line::plain(how)]).collect()
 }
 
-/// Said on a card of high risk: a homeserver could make a reaction up (DESIGN.md section 4).
-const SEALED: &str =
-    "This is of high risk: it is approved only in words, in an encrypted room and from a verified device.";
-
-/// How a card is decided: by a reaction, or in words, which in a group begin with `!`, so that they are for the bot. Nothing
-/// where nothing may be decided.
+/// Draws the ways to decide a card: reactions, and words where a homeserver could forge a reaction (DESIGN.md section 4). Empty for a
+/// decided card.
 fn decided(plan: &PlanId, choices: &[CardChoice], risk: Risk) -> Vec<Line> {
+    if choices.is_empty() {
+        return Vec::new();
+    }
     let sign = |choice: &CardChoice| match choice {
         CardChoice::Approve => format!("{} to approve", seeds::of_card(*choice)),
         CardChoice::Deny => format!("{} to deny", seeds::of_card(*choice)),
     };
-    let words = |choice: &CardChoice| match choice {
-        CardChoice::Approve => vec![Span::new(Style::Typed, &format!("!approve {plan}"))],
-        CardChoice::Deny => {
-            vec![Span::new(Style::Typed, &format!("!deny {plan}")), Span::new(Style::Plain, " and why")]
-        }
-    };
-    if choices.is_empty() {
-        return Vec::new();
-    }
-    let sealed = choices.contains(&CardChoice::Approve) && risk >= Risk::High;
     let signs: Vec<String> = seeds::decisions(choices, risk).iter().map(sign).collect();
-    let or = [Span::new(Style::Plain, ", or ")];
-    let words = choices.iter().map(words).collect::<Vec<_>>().join(or.as_slice());
-    let lead = Span::new(Style::Plain, "Or write in this thread: ");
-    let by_words = Line::prose(std::iter::once(lead).chain(words).collect());
-    let by_sign = (!signs.is_empty()).then(|| Line::plain(&format!("React with {}.", signs.join(", or "))));
-    let how = sealed.then(|| Line::plain(SEALED));
-    how.into_iter().chain(by_sign).chain([by_words]).collect()
+    let by_sign = format!("React with {}, or {} for details.", signs.join(", "), seeds::DETAILS);
+    let is_sealed = choices.contains(&CardChoice::Approve) && risk >= Risk::High;
+    let by_words = is_sealed.then(|| {
+        let lead = "High risk: approve it in words, from a verified device in an encrypted room: ";
+        Line::prose(vec![Span::new(Style::Plain, lead), Span::new(Style::Typed, &format!("!approve {plan}"))])
+    });
+    by_words.into_iter().chain([Line::plain(&by_sign)]).collect()
 }

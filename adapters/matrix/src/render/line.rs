@@ -6,8 +6,11 @@ use super::link;
 /// What stands around preformatted lines (the specification's list of tags for `org.matrix.custom.html`).
 const FENCE: [&str; 2] = ["<pre><code>", "</code></pre>"];
 
-/// What a fence takes of a message, at both ends.
-pub(super) const FENCE_BYTES: usize = FENCE[0].len() + FENCE[1].len();
+/// The tags around a quotation.
+const QUOTE: [&str; 2] = ["<blockquote>", "</blockquote>"];
+
+/// The most that a frame takes of a message, at both ends.
+pub(super) const FRAME_BYTES: usize = QUOTE[0].len() + QUOTE[1].len();
 
 /// The most that the end of a line takes: a tag in the HTML, a line break in the plain text.
 pub(super) const END_BYTES: usize = "<br>".len() + "\\n".len();
@@ -69,6 +72,8 @@ impl Span {
 pub(super) struct Line {
     /// The preformatted block that it belongs to, by its position in the message.
     pub(super) fence: Option<usize>,
+    /// The quotation that it belongs to, by its position in the message.
+    quote: Option<usize>,
     spans: Vec<Span>,
 }
 
@@ -76,7 +81,7 @@ impl Line {
     /// A line of prose. What a client would make a link of becomes code.
     pub(super) fn prose(spans: Vec<Span>) -> Self {
         let guarded = spans.into_iter().flat_map(link::guarded).filter(|span| !span.text.is_empty());
-        Self { fence: None, spans: guarded.collect() }
+        Self { fence: None, quote: None, spans: guarded.collect() }
     }
 
     /// A line of prose in one style.
@@ -86,7 +91,22 @@ impl Line {
 
     /// A line of the preformatted block at this position of the message.
     pub(super) fn fenced(fence: usize, text: &str) -> Self {
-        Self { fence: Some(fence), spans: vec![Span::new(Style::Plain, text)] }
+        Self { fence: Some(fence), quote: None, spans: vec![Span::new(Style::Plain, text)] }
+    }
+
+    /// A line of the quotation at this position of the message.
+    pub(super) fn quoted(quote: usize, spans: Vec<Span>) -> Self {
+        Self { quote: Some(quote), ..Self::prose(spans) }
+    }
+
+    /// Returns the block or the quotation that it belongs to: lines of the same one that follow each other are drawn as one.
+    pub(super) const fn frame(&self) -> (Option<usize>, Option<usize>) {
+        (self.fence, self.quote)
+    }
+
+    /// Returns what stands before it in plain text.
+    pub(super) const fn sign(&self) -> &'static str {
+        if self.quote.is_some() { QUOTED } else { "" }
     }
 
     /// Puts a text before the line.
@@ -102,7 +122,9 @@ impl Line {
     /// The most that it takes of an event: the bytes of its HTML and of its plain text, as they stand in JSON, without its
     /// end and without its fence.
     pub(super) fn cost(&self) -> usize {
-        self.spans.iter().map(|span| span.frame() + span.text.chars().map(|c| self.bytes(c)).sum::<usize>()).sum()
+        let spans = self.spans.iter();
+        let spans = spans.map(|span| span.frame() + span.text.chars().map(|c| self.bytes(c)).sum::<usize>());
+        self.sign().len() + spans.sum::<usize>()
     }
 
     const fn bytes(&self, c: char) -> usize {
@@ -149,8 +171,8 @@ impl Line {
     /// Other spans in the same place. A word that was cut is another one, so it is looked at again.
     fn with(&self, spans: Vec<Span>) -> Self {
         match self.fence {
-            None => Self::prose(joined(spans)),
-            Some(_) => Self { fence: self.fence, spans: joined(spans) },
+            None => Self { quote: self.quote, ..Self::prose(joined(spans)) },
+            Some(_) => Self { fence: self.fence, quote: None, spans: joined(spans) },
         }
     }
 }
@@ -171,18 +193,19 @@ fn joined(spans: Vec<Span>) -> Vec<Span> {
 pub(super) fn html(lines: &[Line]) -> String {
     let mut out = String::new();
     let mut after_prose = false;
-    for run in lines.chunk_by(|a, b| a.fence == b.fence) {
+    for run in lines.chunk_by(|a, b| a.frame() == b.frame()) {
         let drawn: Vec<String> = run.iter().map(line_html).collect();
-        let is_fenced = run.first().is_some_and(|line| line.fence.is_some());
-        if is_fenced {
-            let [open, close] = FENCE;
-            out.extend([open, &drawn.join("\n"), close]);
-        } else {
-            // Only what is preformatted begins and ends a line by itself.
-            out.push_str(if after_prose { "<br>" } else { "" });
-            out.push_str(&drawn.join("<br>"));
+        let frame = run.first().map(Line::frame);
+        match frame {
+            Some((Some(_), _)) => out.extend([FENCE[0], &drawn.join("\n"), FENCE[1]]),
+            Some((None, Some(_))) => out.extend([QUOTE[0], &drawn.join("<br>"), QUOTE[1]]),
+            Some((None, None)) | None => {
+                // Only what is framed begins and ends a line by itself.
+                out.push_str(if after_prose { "<br>" } else { "" });
+                out.push_str(&drawn.join("<br>"));
+            }
         }
-        after_prose = !is_fenced;
+        after_prose = frame == Some((None, None));
     }
     out
 }
@@ -221,9 +244,13 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Lines as text, exactly.
+/// The sign of each line of a quotation without markup.
+const QUOTED: &str = "> ";
+
+/// Lines as text, exactly; each line of a quotation with its sign.
 pub(super) fn text(lines: &[Line]) -> String {
-    lines.iter().map(Line::text).collect::<Vec<_>>().join("\n")
+    let shown = |line: &Line| format!("{}{}", line.sign(), line.text());
+    lines.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines as a message without markup.
@@ -233,5 +260,6 @@ pub(super) fn plain(lines: &[Line]) -> String {
 
 fn line_plain(line: &Line) -> String {
     let drawn = |span: &Span| format!("{sign}{}{sign}", span.text, sign = span.style.sign());
-    line.spans.iter().map(drawn).collect()
+    let spans: String = line.spans.iter().map(drawn).collect();
+    format!("{}{spans}", line.sign())
 }

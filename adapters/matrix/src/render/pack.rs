@@ -3,7 +3,7 @@
 
 use countersign_core::port::DeliveryNotes;
 
-use super::line::{END_BYTES, FENCE_BYTES, Line};
+use super::line::{END_BYTES, FRAME_BYTES, Line};
 
 /// The most bytes of a message: its HTML and its plain text together, as they stand in JSON. An event has at most 65,536
 /// (the client-server API, "Size limits"); an edit holds its message twice, and what is encrypted takes four bytes for three.
@@ -56,8 +56,8 @@ impl Packer {
             self.turn();
         }
         while self.cost(&line) > self.room {
-            let fence = if line.fence.is_some() { FENCE_BYTES } else { 0 };
-            let (head, tail) = line.cut(self.room - fence);
+            let framed = if line.frame() == (None, None) { 0 } else { FRAME_BYTES };
+            let (head, tail) = line.cut(self.room - framed - line.sign().len());
             self.add(head);
             self.turn();
             line = tail;
@@ -68,8 +68,10 @@ impl Packer {
     /// What the line costs here: its end where others stand before it, and the fence that it opens.
     fn cost(&self, line: &Line) -> usize {
         let before = self.open.last();
-        let opens = line.fence.is_some() && before.is_none_or(|before| before.fence != line.fence);
-        line.cost() + if before.is_some() { END_BYTES } else { 0 } + if opens { FENCE_BYTES } else { 0 }
+        let opens = before.is_none_or(|before| before.frame() != line.frame());
+        line.cost()
+            + if before.is_some() { END_BYTES } else { 0 }
+            + if opens && line.frame() != (None, None) { FRAME_BYTES } else { 0 }
     }
 
     fn add(&mut self, line: Line) {

@@ -8,6 +8,9 @@ use countersign_core::port::{Block, CardChoice, Sign};
 const APPROVES: [&str; 2] = ["✅", "👍"];
 const DENIES: [&str; 2] = ["❌", "👎"];
 
+/// The reaction that shows the details of a card's plan.
+pub(super) const DETAILS: &str = "🔎";
+
 /// What picks a choice, by its position. There is none for a tenth: it is typed.
 const PICKS: [&str; 9] = ["1️⃣", "2️⃣", "3️⃣", "4️⃣", "5️⃣", "6️⃣", "7️⃣", "8️⃣", "9️⃣"];
 
@@ -21,6 +24,9 @@ pub(crate) fn sign(key: &str) -> Option<Sign> {
     if DENIES.iter().any(is) {
         return Some(Sign::Deny);
     }
+    if is(&DETAILS) {
+        return Some(Sign::Details);
+    }
     PICKS.iter().zip(0..).find(|(seed, _)| is(seed)).map(|(_, at)| Sign::Pick(at))
 }
 
@@ -28,10 +34,18 @@ pub(crate) fn sign(key: &str) -> Option<Sign> {
 pub(super) fn of(blocks: &[Block]) -> Vec<&'static str> {
     let seeds = blocks.iter().rev().find_map(|block| match block {
         Block::Choices { choices, .. } => Some(PICKS.into_iter().take(choices.len()).collect()),
-        Block::Card { choices, risk, .. } => Some(decisions(choices, *risk).into_iter().map(of_card).collect()),
-        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+        Block::Card { choices, risk, .. } => Some(of_whole_card(choices, *risk)),
+        Block::Text { .. } | Block::Quote { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => {
+            None
+        }
     });
     seeds.unwrap_or_default()
+}
+
+/// The reactions under a card; none where nothing may be decided.
+fn of_whole_card(choices: &[CardChoice], risk: Risk) -> Vec<&'static str> {
+    let details = (!choices.is_empty()).then_some(DETAILS);
+    decisions(choices, risk).into_iter().map(of_card).chain(details).collect()
 }
 
 /// What of a card's choices a reaction decides: high risk is not approved so.
@@ -98,5 +112,6 @@ mod tests {
         }
         assert_eq!(sign(of_card(CardChoice::Approve)), Some(Sign::Approve));
         assert_eq!(sign(of_card(CardChoice::Deny)), Some(Sign::Deny));
+        assert_eq!(sign(DETAILS), Some(Sign::Details));
     }
 }

@@ -1,4 +1,4 @@
-//! Draws a table: aligned where it is narrow enough, else each row as a small list. No cell is ever cut.
+//! Draws a table: aligned where it is narrow enough, else each row on one line. No cell is ever cut; a row shows four.
 
 use countersign_core::port::TableColumn;
 use unicode_width::UnicodeWidthStr as _;
@@ -7,6 +7,9 @@ use super::line::{Line, Span, Style};
 
 /// What a narrow window shows of preformatted text without breaking its lines, in columns. A phone shows fewer, and breaks them.
 const NARROW_COLUMNS: usize = 56;
+
+/// The most cells of a row that stands on one line: what it is called, how it is, and two facts.
+const CELLS_MAX: usize = 4;
 
 /// Between two columns.
 const GAP: &str = "  ";
@@ -21,7 +24,7 @@ pub(super) fn table(fence: usize, columns: &[TableColumn], rows: &[Vec<String>],
     if wide || total <= NARROW_COLUMNS {
         return all.iter().map(|row| Line::fenced(fence, &aligned(row, columns, &widths))).collect();
     }
-    rows.iter().enumerate().flat_map(|(at, row)| list(&heading, row, at > 0)).collect()
+    rows.iter().map(|row| list(columns, row)).chain(left_out(columns)).collect()
 }
 
 /// A cell on one line: a row is one line.
@@ -43,13 +46,19 @@ fn aligned(row: &[String], columns: &[TableColumn], widths: &[usize]) -> String 
     drawn.join(GAP).trim_end().to_owned()
 }
 
-/// One row: its first cell, then the others by their headings. `apart` puts a blank line before it.
-fn list(heading: &[String], row: &[String], apart: bool) -> Vec<Line> {
-    let mut cells = heading.iter().zip(row).filter(|(_, cell)| !cell.is_empty());
-    let first = cells.next().map(|(_, cell)| Line::prose(vec![Span::new(Style::Bold, cell)]));
-    let rest = cells.map(|(title, cell)| {
-        let title = if title.is_empty() { String::new() } else { format!("{title}: ") };
-        Line::plain(&format!("{title}{cell}"))
+/// A row on one line: its first cells, numbers by their headings.
+fn list(columns: &[TableColumn], row: &[String]) -> Line {
+    let cells = columns.iter().zip(row).take(CELLS_MAX).filter(|(_, cell)| !cell.is_empty());
+    let spans = cells.enumerate().map(|(at, (column, cell))| match at {
+        0 => Span::new(Style::Bold, cell),
+        _ if column.right => Span::new(Style::Plain, &format!(" · {} {cell}", one_line(&column.title))),
+        _ => Span::new(Style::Plain, &format!(" · {cell}")),
     });
-    apart.then(|| Line::plain("")).into_iter().chain(first).chain(rest).collect()
+    Line::prose(spans.collect())
+}
+
+/// Names the columns that no row shows.
+fn left_out(columns: &[TableColumn]) -> Option<Line> {
+    let titles: Vec<String> = columns.iter().skip(CELLS_MAX).map(|column| one_line(&column.title)).collect();
+    (!titles.is_empty()).then(|| Line::plain(&format!("Not shown here: {}.", titles.join(", "))))
 }

@@ -275,53 +275,33 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
             end_of_card(choices),
         ]
     };
-    insta::assert_snapshot!(drawn(Mark::Question, card(&BOTH)), @r"
+    insta::assert_snapshot!(drawn(Mark::Question, card(&BOTH)), @"
     ❓ Countersign this? write `/etc/hosts`<br>
     <strong>Risk</strong>: medium<br>
     <strong>Plan</strong>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code><pre><code>-10.0.0.7 web1
-    +10.0.0.8 web1</code></pre>React with ✅ to approve, or ❌ to deny.<br>
-    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
-    -- plain:
-    ❓ Countersign this? write `/etc/hosts`
-    Risk: medium
-    Plan: 4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)
-    -10.0.0.7 web1
-    +10.0.0.8 web1
-    React with ✅ to approve, or ❌ to deny.
-    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
-    [✅] [❌]
+    +10.0.0.8 web1</code></pre>React with ✅ to approve, ❌ to deny, or 🔎 for details.
+    [✅] [❌] [🔎]
     ");
-    insta::assert_snapshot!(drawn(Mark::Question, card(&[CardChoice::Deny])), @r"
+    insta::assert_snapshot!(drawn(Mark::Question, card(&[CardChoice::Deny])), @"
     ❓ Countersign this? write `/etc/hosts`<br>
     <strong>Risk</strong>: medium<br>
     <strong>Plan</strong>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code><pre><code>-10.0.0.7 web1
-    +10.0.0.8 web1</code></pre>React with ❌ to deny.<br>
-    Or write in this thread: <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
-    -- plain:
-    ❓ Countersign this? write `/etc/hosts`
-    Risk: medium
-    Plan: 4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)
-    -10.0.0.7 web1
-    +10.0.0.8 web1
-    React with ❌ to deny.
-    Or write in this thread: `!deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
-    [❌]
+    +10.0.0.8 web1</code></pre>React with ❌ to deny, or 🔎 for details.
+    [❌] [🔎]
     ");
     let of_high_risk = match end_of_card(&BOTH) {
         Block::Card { plan, digest, choices, .. } => Block::Card { plan, digest, choices, risk: Risk::High },
         other => other,
     };
-    insta::assert_snapshot!(drawn(Mark::Question, vec![of_high_risk]), @r"
+    insta::assert_snapshot!(drawn(Mark::Question, vec![of_high_risk]), @"
     ❓ A question<br>
-    This is of high risk: it is approved only in words, in an encrypted room and from a verified device.<br>
-    React with ❌ to deny.<br>
-    Or write in this thread: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>!deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
+    High risk: approve it in words, from a verified device in an encrypted room: <code>!approve 4a3f00c19be2d7756018f2ab9c44e01d</code><br>
+    React with ❌ to deny, or 🔎 for details.
     -- plain:
     ❓ A question
-    This is of high risk: it is approved only in words, in an encrypted room and from a verified device.
-    React with ❌ to deny.
-    Or write in this thread: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`, or `!deny 4a3f00c19be2d7756018f2ab9c44e01d` and why
-    [❌]
+    High risk: approve it in words, from a verified device in an encrypted room: `!approve 4a3f00c19be2d7756018f2ab9c44e01d`
+    React with ❌ to deny, or 🔎 for details.
+    [❌] [🔎]
     ");
     let undecidable = drawn(Mark::Question, card(&[]));
     assert!(undecidable.ends_with("</code></pre>"), "what cannot be decided has no reactions: {undecidable}");
@@ -367,7 +347,7 @@ fn a_card_is_never_a_file_and_its_reactions_stand_under_its_last_message() {
         })
         .collect();
     assert_eq!(seeds.iter().filter(|seeds| !seeds.is_empty()).count(), 1);
-    assert_eq!(seeds.last(), Some(&["✅", "❌"].as_slice()));
+    assert_eq!(seeds.last(), Some(&["✅", "❌", "🔎"].as_slice()));
 }
 
 #[test]
@@ -396,7 +376,7 @@ fn what_has_outgrown_its_place_is_an_error() {
 #[test]
 fn a_line_longer_than_a_message_is_cut_where_it_can_be_seen() {
     // Each character stands in it twice. Of the first message, two are left for the other letter.
-    let room = (pack::FULL - line::FENCE_BYTES) / 2 - "…".len() - 2;
+    let room = (pack::FULL - line::FRAME_BYTES) / 2 - "…".len() - 2;
     let parts = parts(Mark::Plain, vec![code(&format!("{}{}", "a".repeat(room), "b".repeat(10)))]);
     let ends: Vec<String> = parts
         .iter()

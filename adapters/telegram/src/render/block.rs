@@ -1,7 +1,6 @@
 //! Each kind of neutral block as lines. Cutting, markup and buttons are elsewhere.
 
-use countersign_core::approval::PlanId;
-use countersign_core::port::{Block, CardChoice, Choice};
+use countersign_core::port::{Block, Choice};
 use countersign_core::value::is_technical;
 
 use super::line::{Line, Span, Style};
@@ -20,11 +19,13 @@ pub(super) struct Drawing {
 pub(super) fn lines(at: usize, block: &Block, drawing: Drawing) -> Vec<Line> {
     match block {
         Block::Text { text } => text.lines().map(|line| Line::prose(words(line, drawing))).collect(),
+        Block::Quote { text } => text.lines().map(|line| Line::quoted(at, words(line, drawing))).collect(),
         Block::Code { text } => text.lines().map(|line| Line::fenced(at, line)).collect(),
         Block::Fields { fields } => fields.iter().flat_map(|(name, value)| field(name, value)).collect(),
         Block::Table { columns, rows } => table::table(at, columns, rows, drawing.wide),
         Block::Choices { choices, .. } => listed(choices),
-        Block::Card { plan, choices, .. } => typed(plan, choices).into_iter().collect(),
+        // Its buttons say all.
+        Block::Card { .. } => Vec::new(),
     }
 }
 
@@ -78,20 +79,4 @@ fn listed(choices: &[Choice]) -> Vec<Line> {
         about => Line::plain(&format!("{number}) {} - {about}", choice.label)),
     };
     choices.iter().zip(1..).map(line).collect()
-}
-
-/// How a card is decided without its buttons: in its own thread, which in a group only a reply is sure to reach. Nothing
-/// where nothing may be decided.
-fn typed(plan: &PlanId, choices: &[CardChoice]) -> Option<Line> {
-    let way = |choice: &CardChoice| match choice {
-        CardChoice::Approve => vec![Span::new(Style::Code, &format!("approve {plan}"))],
-        CardChoice::Deny => {
-            vec![Span::new(Style::Code, &format!("deny {plan}")), Span::new(Style::Plain, " and why")]
-        }
-    };
-    let ways: Vec<Vec<Span>> = choices.iter().map(way).collect();
-    let or = [Span::new(Style::Plain, ", or ")];
-    let spans = ways.join(or.as_slice());
-    let lead = Span::new(Style::Plain, "Or reply to this: ");
-    (!spans.is_empty()).then(|| Line::prose(std::iter::once(lead).chain(spans).collect()))
 }

@@ -15,6 +15,9 @@ const LABEL_COLUMNS_MAX: usize = 40;
 /// The most buttons of a keyboard that Telegram takes.
 const BUTTONS_MAX: usize = 100;
 
+/// The position of a card's button that shows the whole plan.
+const DETAILS: usize = 2;
+
 /// A button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Button {
@@ -57,7 +60,9 @@ pub(super) fn keyboard(blocks: &[Block], post: &str) -> Result<Option<Keyboard>,
     let rows = blocks.iter().rev().find_map(|block| match block {
         Block::Choices { choices, .. } => Some(of_choices(choices, post)),
         Block::Card { choices, .. } => Some(of_card(choices, post)),
-        Block::Text { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => None,
+        Block::Text { .. } | Block::Quote { .. } | Block::Code { .. } | Block::Fields { .. } | Block::Table { .. } => {
+            None
+        }
     });
     let rows = rows.transpose()?.unwrap_or_default();
     let count = rows.iter().map(Vec::len).sum();
@@ -86,8 +91,12 @@ fn of_card(choices: &[CardChoice], post: &str) -> Result<Vec<Vec<Button>>, Unfit
         };
         Ok(Button { label: label.to_owned(), data: data(post, position)? })
     };
-    let row: Vec<Button> = choices.iter().map(button).collect::<Result<_, _>>()?;
-    Ok(if row.is_empty() { Vec::new() } else { vec![row] })
+    let mut row: Vec<Button> = choices.iter().map(button).collect::<Result<_, _>>()?;
+    if row.is_empty() {
+        return Ok(Vec::new());
+    }
+    row.push(Button { label: "Details".to_owned(), data: data(post, DETAILS)? });
+    Ok(vec![row])
 }
 
 /// A button's data: the outbox row and the position.

@@ -29,6 +29,8 @@ impl Span {
 pub(super) struct Line {
     /// The preformatted block that it belongs to, by its position in the message.
     pub(super) fence: Option<usize>,
+    /// The quotation that it belongs to, by its position in the message.
+    quote: Option<usize>,
     spans: Vec<Span>,
 }
 
@@ -55,7 +57,7 @@ impl Line {
     /// A line of prose. A name that Telegram would take for a mention of somebody becomes code.
     pub(super) fn prose(spans: Vec<Span>) -> Self {
         let guarded = spans.into_iter().flat_map(mention::guarded).filter(|span| !span.text.is_empty());
-        Self { fence: None, spans: guarded.collect() }
+        Self { fence: None, quote: None, spans: guarded.collect() }
     }
 
     /// A line of prose in one style.
@@ -65,7 +67,22 @@ impl Line {
 
     /// A line of the preformatted block at this position of the message.
     pub(super) fn fenced(fence: usize, text: &str) -> Self {
-        Self { fence: Some(fence), spans: vec![Span::new(Style::Plain, text)] }
+        Self { fence: Some(fence), quote: None, spans: vec![Span::new(Style::Plain, text)] }
+    }
+
+    /// A line of the quotation at this position of the message.
+    pub(super) fn quoted(quote: usize, spans: Vec<Span>) -> Self {
+        Self { quote: Some(quote), ..Self::prose(spans) }
+    }
+
+    /// Returns the block or the quotation that it belongs to: lines of the same one that follow each other are drawn as one.
+    pub(super) const fn frame(&self) -> (Option<usize>, Option<usize>) {
+        (self.fence, self.quote)
+    }
+
+    /// Returns what stands before it in plain text.
+    pub(super) const fn sign(&self) -> &'static str {
+        if self.quote.is_some() { QUOTED } else { "" }
     }
 
     /// Puts a text before the line.
@@ -80,7 +97,8 @@ impl Line {
 
     /// What it costs, without its end and without its fence.
     pub(super) fn cost(&self) -> Cost {
-        let units = self.spans.iter().flat_map(|span| span.text.chars()).map(units).sum();
+        let units: usize = self.spans.iter().flat_map(|span| span.text.chars()).map(units).sum();
+        let units = units + self.sign().len();
         Cost { units, entities: self.spans.iter().filter(|span| span.style != Style::Plain).count() }
     }
 
@@ -117,8 +135,8 @@ impl Line {
     /// Other spans in the same place. A name that stood behind a letter may now stand alone, so it is looked at again.
     fn with(&self, spans: Vec<Span>) -> Self {
         match self.fence {
-            None => Self::prose(joined(spans)),
-            Some(_) => Self { fence: self.fence, spans: joined(spans) },
+            None => Self { quote: self.quote, ..Self::prose(joined(spans)) },
+            Some(_) => Self { fence: self.fence, quote: None, spans: joined(spans) },
         }
     }
 }
@@ -145,9 +163,13 @@ pub(super) fn html(lines: &[Line]) -> String {
     let fenced = |fence: &[Line]| {
         let inside: Vec<String> = fence.iter().map(line_html).collect();
         let inside = inside.join("\n");
-        if fence.first().is_some_and(|line| line.fence.is_some()) { format!("<pre>{inside}</pre>") } else { inside }
+        match fence.first().map(Line::frame) {
+            Some((Some(_), _)) => format!("<pre>{inside}</pre>"),
+            Some((None, Some(_))) => format!("<blockquote>{inside}</blockquote>"),
+            Some((None, None)) | None => inside,
+        }
     };
-    let runs: Vec<String> = lines.chunk_by(|a, b| a.fence == b.fence).map(fenced).collect();
+    let runs: Vec<String> = lines.chunk_by(|a, b| a.frame() == b.frame()).map(fenced).collect();
     runs.join("\n")
 }
 
@@ -169,9 +191,13 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Lines as text, exactly.
+/// The sign of each line of a quotation without markup.
+const QUOTED: &str = "> ";
+
+/// Lines as text, exactly; each line of a quotation with its sign.
 pub(super) fn text(lines: &[Line]) -> String {
-    lines.iter().map(Line::text).collect::<Vec<_>>().join("\n")
+    let shown = |line: &Line| format!("{}{}", line.sign(), line.text());
+    lines.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines as a message without markup: no name in it is a mention.

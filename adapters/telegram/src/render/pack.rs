@@ -58,8 +58,10 @@ impl Packer {
             self.turn();
         }
         while !self.cost(&line).fits(self.room) {
-            let fence = usize::from(line.fence.is_some());
-            let (head, tail) = line.cut(Cost { units: self.room.units, entities: self.room.entities - fence });
+            let framed = usize::from(line.frame() != (None, None));
+            let sign = line.sign().len();
+            let room = Cost { units: self.room.units - sign, entities: self.room.entities - framed };
+            let (head, tail) = line.cut(room);
             self.add(head);
             self.turn();
             line = tail;
@@ -70,8 +72,9 @@ impl Packer {
     /// What the line costs here: its end where others stand before it, and the fence that it opens.
     fn cost(&self, line: &Line) -> Cost {
         let before = self.open.last();
-        let opens = line.fence.is_some() && before.is_none_or(|before| before.fence != line.fence);
-        let own = Cost { units: usize::from(before.is_some()), entities: usize::from(opens) };
+        let opens = before.is_none_or(|before| before.frame() != line.frame());
+        let own =
+            Cost { units: usize::from(before.is_some()), entities: usize::from(opens && line.frame() != (None, None)) };
         line.cost().plus(own)
     }
 

@@ -241,17 +241,16 @@ fn a_card_shows_everything_and_ends_in_how_it_is_decided() {
             end_of_card(choices),
         ]
     };
-    insta::assert_snapshot!(drawn(Mark::Question, card(&BOTH)), @r"
+    insta::assert_snapshot!(drawn(Mark::Question, card(&BOTH)), @"
     ❓ Countersign this? write `/etc/hosts`
     <b>Risk</b>: high
     <b>Plan</b>: <code>4a3f00c19be2d7756018f2ab9c44e01d (9dd4e461268c)</code>
     <pre>-10.0.0.7 web1
     +10.0.0.8 web1</pre>
-    Or reply to this: <code>approve 4a3f00c19be2d7756018f2ab9c44e01d</code>, or <code>deny 4a3f00c19be2d7756018f2ab9c44e01d</code> and why
-    [Approve = POST:0] [Deny = POST:1]
+    [Approve = POST:0] [Deny = POST:1] [Details = POST:2]
     ");
     let said = drawn(Mark::Question, card(&[CardChoice::Deny]));
-    assert!(said.ends_with("</code> and why\n[Deny = POST:1]"), "deny is 1 wherever it stands: {said}");
+    assert!(said.ends_with("</pre>\n[Deny = POST:1] [Details = POST:2]"), "deny is 1 wherever it stands: {said}");
     assert!(drawn(Mark::Question, card(&[])).ends_with("</pre>"), "what cannot be decided has no buttons");
 }
 

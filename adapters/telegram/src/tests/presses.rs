@@ -162,7 +162,7 @@ async fn a_card_that_still_waits_keeps_its_buttons() {
     let answer = table.fake.callback_answer(&callback).await;
     assert_eq!(answer.text, "1 of 2 have countersigned: Ann.", "how it stands, and not what can be typed");
     let shown = table.fake.message(table.ops, table.card).expect("it is there");
-    assert!(shown.text.contains("1 of 2") && shown.labels() == ["Approve", "Deny"], "{shown:?}");
+    assert!(shown.text.contains("1 of 2") && shown.labels() == ["Approve", "Deny", "Details"], "{shown:?}");
     let (_, event) = table.press("Deny").await;
     assert_eq!(table.desk.touches()[1].on, table.button(1), "{event}");
     table.hearing.stop().await;

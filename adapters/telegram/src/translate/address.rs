@@ -66,7 +66,7 @@ impl Command<'_> {
     /// Telegram sends `/start` when somebody opens the chat, with whatever a link put behind it.
     fn words(&self, commands: &[String]) -> Option<String> {
         if self.name.eq_ignore_ascii_case("start") {
-            return Some("help".to_owned());
+            return Some("start".to_owned());
         }
         let is_registered = self.is_registered(commands);
         is_registered.then(|| format!("{}{}", self.name.replace('_', " "), self.rest.trim_end()))

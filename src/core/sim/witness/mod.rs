@@ -241,6 +241,7 @@ fn words(signal: &Signal) -> Option<&str> {
         Payload::Text { text } => Some(text),
         Payload::Choice { .. }
         | Payload::Decision { .. }
+        | Payload::Details { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
         | Payload::Edited { .. }

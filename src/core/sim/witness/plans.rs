@@ -256,6 +256,7 @@ fn is_cast_for(signal: &Signal, filed: &Filed) -> bool {
         }
         Payload::Text { text } => text.to_lowercase().contains(filed.id().as_str()),
         Payload::Choice { .. }
+        | Payload::Details { .. }
         | Payload::Due { .. }
         | Payload::Unreachable { .. }
         | Payload::Edited { .. }

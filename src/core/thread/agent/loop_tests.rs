@@ -27,10 +27,10 @@ fn a_reading_that_a_gate_says_how_to_mend_is_mended_once_and_people_are_told() {
     let mut world = world(vec![calls(&[FIND]), run("top"), says("It is busy.")]);
     world.answers("lab_read.run", serde_json::json!({ "output": "top - 12:00" }));
     let told = world.say(COMMAND_QUESTION);
-    insta::assert_snapshot!(told.said, @r"
+    insta::assert_snapshot!(told.said, @"
     I rewrote `top` to `top -b -n 1`.
-    The model says:
-    It is busy.
+    This answer changed nothing. Read: 2 things (`sources`). The model says:
+    | It is busy.
     ");
     let ran = told.calls.last().expect("it ran");
     assert_eq!(ran.args["line"], "top -b -n 1");
@@ -85,7 +85,10 @@ fn what_is_left_of_a_limit_is_not_left_for_every_call_of_a_turn() {
     let last = told.asks.last().expect("it was asked");
     let refused = last.situation.exchanges.iter().filter(|exchange| exchange.result.contains("RATE_LIMITED")).count();
     assert_eq!(refused, 4, "{last:?}");
-    assert_eq!(told.said, "The model says:\nI cannot say.\n", "what was too fast ends nothing");
+    assert_eq!(
+        told.said, "This answer changed nothing. Read: 2 things (`sources`). The model says:\n| I cannot say.\n",
+        "what was too fast ends nothing"
+    );
 }
 
 /// What nobody discovered has no labels that policies could restrict it by: a model does not pick it by its name (C-51).
@@ -126,10 +129,10 @@ fn a_model_that_answers_while_a_change_is_unverified_does_not_leave_it_so() {
     let mut world = unverified(vec![says("I cannot say.")]);
     world.answers("lab_read.status", running());
     let told = world.say(QUESTION);
-    insta::assert_snapshot!(told.said, @r"
+    insta::assert_snapshot!(told.said, @"
     Not verified yet: lab_control.restart on service:web-1:nginx.
-    The model says, and nothing was looked at for it:
-    I cannot say.
+    This answer changed nothing. Nothing was read. The model says:
+    | I cannot say.
     Done and verified: restart nginx. A fresh read shows what was expected.
     state: running (as expected)
     run: 2 (as expected)
@@ -141,10 +144,10 @@ fn a_model_that_answers_while_a_change_is_unverified_does_not_leave_it_so() {
 #[test]
 fn where_the_core_cannot_look_either_the_answer_says_so() {
     let mut world = unverified(vec![says("I cannot say.")]);
-    insta::assert_snapshot!(world.say(QUESTION).said, @r"
+    insta::assert_snapshot!(world.say(QUESTION).said, @"
     Not verified yet: lab_control.restart on service:web-1:nginx.
-    The model says, and nothing was looked at for it:
-    I cannot say.
+    This answer changed nothing. Nothing was read. The model says:
+    | I cannot say.
     failed: Not verified: restart nginx. Its target could not be read: it does not answer
     Nothing else is changed in this thread until it can be read. I try again at 2023-11-14 22:13:40 UTC, or type `verify`.
     ");

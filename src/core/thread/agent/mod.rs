@@ -24,6 +24,7 @@ use crate::signal::{CallId, Signal};
 use crate::tool::ToolKind;
 use crate::usage::{Origin, Usage};
 
+use super::follow_up::LastAsked;
 use super::request::{Driver, Request};
 use super::run::{Proposed, found_by, on_failure, on_success, set_deadline};
 use super::sight::Sight;
@@ -157,6 +158,7 @@ impl Agent {
 /// Begins a request that no route understands, where there is a model to ask; else gives it back.
 pub(super) fn begin(turn: &mut Turn<'_>, request: Request, words: &str) -> Option<Request> {
     let Some(first) = turn.env.minds.first() else { return Some(request) };
+    turn.state.last_asked = LastAsked::Nothing;
     let above = turn.env.minds.above(first).filter(|_| steps::are_several(words));
     let agent = Agent::new(words, above.unwrap_or(first), turn, &request);
     think(turn, request, agent);
@@ -421,13 +423,13 @@ fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
         turn.env.claims.unfounded(text, &agent.evidence)
     };
     let Some(unfounded) = unfounded else {
-        let has_looked = agent.explains || !request.sources.is_empty();
-        let words = [say::agent::in_its_words(has_looked), Block::Text { text: answer::prose(text, turn.env.mask) }];
+        let (desk, registry) = (&turn.state.desk, turn.env.registry);
+        let facts =
+            say::agent::facts(&say::agent::Facts { request: &request, desk, registry, explains: agent.explains });
+        let words = Block::Quote { text: answer::prose(text, turn.env.mask) };
         let rewrote = say::agent::rewrote(agent.rewrites.done(), turn.env.mask);
-        let refused = say::agent::refused_change(&request.judged, turn.env.registry);
         let claim = request.readings();
-        let waits = say::agent::still_waits(&turn.state.desk);
-        let blocks = rewrote.into_iter().chain(refused).chain(words).chain(waits).collect();
+        let blocks = rewrote.into_iter().chain([facts, words]).collect();
         return end(turn, request, agent, (Mark::Plain, claim, blocks));
     };
     let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());
@@ -438,6 +440,10 @@ fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+#[path = "lies_tests.rs"]
+mod lies;
 
 #[cfg(test)]
 #[path = "loop_tests.rs"]

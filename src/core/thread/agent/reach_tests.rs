@@ -94,9 +94,9 @@ fn what_nobody_has_named_is_asked_by_a_button_and_runs_as_the_persons_own() {
         "refused by approval: APPROVAL_REQUIRED: nobody has named `/srv/shop/till.log` in this thread. the person is asked by a \
          button; go on without it"
     );
-    insta::assert_snapshot!(told.said, @r"
-    The model says:
-    I cannot say.
+    insta::assert_snapshot!(told.said, @"
+    This answer changed nothing. Read: 1 thing (`sources`). The model says:
+    | I cannot say.
     The model wants to look at something that nobody here has named. Press one to look at it yourself:
     1) /srv/shop/till.log reads a file
     2) tail -n 5 /srv/shop/till.log runs a read-only command

@@ -46,9 +46,9 @@ fn results(ask: &Ask) -> Vec<&str> {
 #[test]
 fn a_model_finds_reads_and_answers_with_what_it_rests_on() {
     let told = asked(vec![calls(&[FIND]), calls(&[STATUS]), says("nginx is running, so look elsewhere.")]);
-    insta::assert_snapshot!(told.said, @r"
-    The model says:
-    nginx is running, so look elsewhere.
+    insta::assert_snapshot!(told.said, @"
+    This answer changed nothing. Read: 2 things (`sources`). The model says:
+    | nginx is running, so look elsewhere.
     ");
     let made: Vec<String> = told.calls.iter().map(crate::gate::ToolCall::name).collect();
     assert_eq!(made, ["lab_find.service", "lab_read.status"]);
@@ -94,18 +94,12 @@ fn what_nothing_bears_out_is_not_shown() {
 fn a_change_that_a_model_proposes_waits_for_its_countersignature() {
     let mut world = world(vec![calls(&[FIND]), calls(&[STATUS]), calls(&[RESTART])]);
     let told = world.say(QUESTION);
-    insta::assert_snapshot!(told.said, @r"
-    ? Countersign this? restart nginx
-    Does: lab_control.restart
-    To: service:web-1:nginx
-    Only while: run 1
-    Then expects: state running, another run
-    Risk: medium
-    Careful: proposed after reading text that nobody vouches for
-    Why: a model proposes it for ann, who wrote: why do customers complain about the shop
-    Until: 2023-11-14 22:28:20 UTC
-    Plan: 00000000000000000000000000000007 (2f8e5c5a1758)
-    Somebody else has to countersign it.
+    insta::assert_snapshot!(told.said, @"
+    ? ann asks to restart nginx on web-1.
+    Medium risk. Then running, another run.
+    Proposed by a model that read untrusted text.
+    bob or carol can approve until 22:28 UTC.
+    Plan 0000: “why do customers complain abou…”
     [Approve, Deny]
     ");
     assert!(told.calls.iter().all(|call| call.action != "restart"), "{:?}", told.calls);
@@ -183,10 +177,9 @@ fn words_about_a_change_that_was_refused_stand_under_the_refusal() {
         calls(&[("lab_control__restart", r#"{"target":"service:web-1:redis"}"#)]),
         says("There, the cache is as good as new."),
     ]);
-    insta::assert_snapshot!(world.say(QUESTION).said, @r"
-    Not done: `lab_control.restart` was refused (FSM_BLOCKED, gate `workflow`); `why` tells more.
-    The model says, and nothing was looked at for it:
-    There, the cache is as good as new.
+    insta::assert_snapshot!(world.say(QUESTION).said, @"
+    This answer changed nothing. Refused: `lab_control.restart` (FSM_BLOCKED; `why` tells more). Nothing was read. The model says:
+    | There, the cache is as good as new.
     ");
 }
 
@@ -195,10 +188,9 @@ fn words_about_a_change_that_was_refused_stand_under_the_refusal() {
 fn a_card_that_waits_is_named_under_what_a_model_says() {
     let mut world = world(vec![says("It looks good to me.")]);
     world.say("restart nginx");
-    insta::assert_snapshot!(world.say(QUESTION).said, @r"
-    The model says, and nothing was looked at for it:
-    It looks good to me.
-    A plan still waits in this thread: nothing of it is done.
+    insta::assert_snapshot!(world.say(QUESTION).said, @"
+    This answer changed nothing. Nothing was read. Waiting for approval: plan 0000. The model says:
+    | It looks good to me.
     ");
     for words in ["Done and verified: restart nginx. A fresh read shows what was expected.", "nginx was restarted."] {
         world.thoughts = vec![says(words)].into();
@@ -224,10 +216,9 @@ fn what_is_invented_is_told_twice_and_then_it_is_over() {
     };
     let (said, tiers) = asked(vec![calls(&[wild, wild]), calls(&[odd]), says("I cannot say.")]);
     assert_eq!(tiers, "fast fast smart");
-    insta::assert_snapshot!(said, @r"
-    Not done: `k8s_delete_everything` was refused (NOT_FOUND, gate `schema`); `why` tells more.
-    The model says, and nothing was looked at for it:
-    I cannot say.
+    insta::assert_snapshot!(said, @"
+    This answer changed nothing. Refused: a call that does not exist (NOT_FOUND; `why` tells more). Nothing was read. The model says:
+    | I cannot say.
     ");
     let (said, tiers) = asked(vec![calls(&[wild]), calls(&[odd]), calls(&[wild]), says("I cannot say.")]);
     assert_eq!(tiers, "fast fast smart");
@@ -335,7 +326,7 @@ fn it_is_never_what_a_model_chose() {
     let restart = ("lab_control__restart", r#"{"target":"service:web-1:postgres"}"#);
     let mut world = world(vec![calls(&[find]), calls(&[restart])]);
     world.say("status of nginx");
-    assert!(world.say(QUESTION).said.contains("Countersign this? restart postgres"));
+    assert!(world.say(QUESTION).said.contains(" asks to restart postgres"));
     let told = world.say("how is it");
     let read = told.calls.last().and_then(|call| call.target.as_ref()).map(ToString::to_string);
     assert_eq!(read.as_deref(), Some("service:web-1:nginx"));

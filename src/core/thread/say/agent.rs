@@ -1,14 +1,16 @@
 //! What the bot says where a model drives a request and its answer cannot be shown.
 
 use crate::answer::Unfounded;
-use crate::approval::{Desk, PlanState};
+use crate::approval::{self, Desk, PlanState, Told, told};
 use crate::gate::{Judged, Refusal};
 use crate::mind::{Minds, Tier};
 use crate::port::Block;
 use crate::secrets::Mask;
 use crate::text;
+use crate::thread::request::Request;
 use crate::tool::{Registry, ToolKind};
 
+use super::plans;
 use super::{line, sentence};
 
 /// Which models there are.
@@ -56,29 +58,66 @@ pub(in crate::thread) fn refused_again(refusal: &Refusal, mask: &Mask) -> Vec<Bl
     blocks
 }
 
-/// What stands over a model's words, so that nobody takes them for the bot's own, nor for what was looked at where nothing was.
-pub(in crate::thread) fn in_its_words(has_looked: bool) -> Block {
-    let says = if has_looked { "The model says:" } else { "The model says, and nothing was looked at for it:" };
-    line(says.to_owned())
+/// The facts that stand above a model's words: made by code, from what happened in this request and what waits in this thread.
+pub(in crate::thread) struct Facts<'a> {
+    pub(in crate::thread) request: &'a Request,
+    pub(in crate::thread) desk: &'a Desk,
+    pub(in crate::thread) registry: &'a Registry,
+    /// The readings of an earlier request that the model explains.
+    pub(in crate::thread) explains: bool,
 }
 
-/// A plan waits, whatever a model's words make of it.
-pub(in crate::thread) fn still_waits(desk: &Desk) -> Option<Block> {
-    match desk.open().iter().filter(|filed| filed.state() == PlanState::Pending).count() {
-        0 => None,
-        1 => Some(line("A plan still waits in this thread: nothing of it is done.".to_owned())),
-        some => Some(line(format!("{some} plans still wait in this thread: nothing of them is done."))),
+/// Returns the line above a model's words: what was changed, what was refused, what was read, what waits.
+pub(in crate::thread) fn facts(about: &Facts<'_>) -> Block {
+    let Facts { request, desk, registry, explains } = about;
+    let changed = request.carrying.as_ref().and_then(|plan| desk.get(plan)).map_or_else(
+        || "This answer changed nothing.".to_owned(),
+        |filed| {
+            format!(
+                "{}: {}.",
+                told(filed).map_or_else(|| filed.state().as_str(), Told::word),
+                plans::title(filed.frozen.plan())
+            )
+        },
+    );
+    let refused = refused_change(&request.judged, registry);
+    let read = match (request.sources.len(), explains) {
+        (0, true) => "Read: what failed.".to_owned(),
+        (0, false) => "Nothing was read.".to_owned(),
+        (1, _) => "Read: 1 thing (`sources`).".to_owned(),
+        (count, _) => format!("Read: {count} things (`sources`)."),
+    };
+    let all = [Some(changed), refused, Some(read), still_waits(desk), Some("The model says:".to_owned())];
+    line(all.into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// Names the plans that wait for approval.
+fn still_waits(desk: &Desk) -> Option<String> {
+    let open = desk.open();
+    let waiting: Vec<&str> = open
+        .iter()
+        .filter(|filed| filed.state() == PlanState::Pending)
+        .map(|filed| approval::short(filed.id()))
+        .collect();
+    match waiting.as_slice() {
+        [] => None,
+        [one] => Some(format!("Waiting for approval: plan {one}.")),
+        several => Some(format!("Waiting for approval: {} plans.", several.len())),
     }
 }
 
 /// What a model wanted to change and no gate let pass, whatever its words make of that.
-pub(in crate::thread) fn refused_change(judged: &[Judged], registry: &Registry) -> Option<Block> {
+fn refused_change(judged: &[Judged], registry: &Registry) -> Option<String> {
     let is_change = |what: &str| registry.named(what).is_none_or(|(_, _, spec)| spec.kind == ToolKind::Write);
     let refused =
         judged.iter().rev().find(|judged| judged.plan.is_none() && judged.refusal.is_some() && is_change(&judged.what));
-    let Refusal { gate, code, .. } = refused?.refusal.as_ref()?;
-    let what = text::defuse_mentions(refused?.what.trim_end_matches('.'));
-    Some(line(format!("Not done: `{what}` was refused ({code}, gate `{gate}`); `why` tells more.")))
+    let code = refused?.refusal.as_ref()?.code;
+    // A name that is declared nowhere is the model's own words.
+    let what = match registry.named(&refused?.what) {
+        Some((tool, action, _)) => format!("`{tool}.{action}`"),
+        None => "a call that does not exist".to_owned(),
+    };
+    Some(format!("Refused: {what} ({code}; `why` tells more)."))
 }
 
 /// What was run in the place of what a model wanted (LOOP-26).

@@ -38,6 +38,14 @@ pub(in crate::thread) fn status(filed: &Filed, by: Option<&Decided>, mask: &Mask
     Some(status)
 }
 
+/// A decided card: one line, the status first, because a pop-up cuts the end.
+pub(in crate::thread) fn decided_card(heading: &str, status: Option<&str>) -> String {
+    match status {
+        Some(status) => format!("{} · {heading}", status.trim_end_matches('.')),
+        None => heading.to_owned(),
+    }
+}
+
 fn verified(filed: &Filed, outcome: Outcome, who: &str) -> (Mark, String) {
     if is_success(filed.frozen.plan(), outcome) {
         return (Mark::Plain, format!("✓ Done and verified; countersigned{who}."));

@@ -7,6 +7,7 @@ pub(in crate::thread) mod budget;
 pub(in crate::thread) mod canned;
 pub(in crate::thread) mod card;
 pub(in crate::thread) mod grants;
+mod help;
 pub(in crate::thread) mod limits;
 pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
@@ -25,7 +26,7 @@ use serde_json::Value;
 use crate::answer;
 use crate::envelope::Envelope;
 use crate::gate::{Judged, Refusal};
-use crate::port::{Block, Choice, TableColumn};
+use crate::port::{Block, Choice};
 use crate::resource::Resource;
 use crate::route::{OwnCommand, Route, Suggested};
 use crate::secrets::Mask;
@@ -71,39 +72,49 @@ pub(in crate::thread) fn withheld(refusal: &Refusal) -> String {
     format!("The answer was withheld: a safety rule refused to show it ({}, gate `{}`).", refusal.code, refusal.gate)
 }
 
-/// What no route understands.
-pub(in crate::thread) fn not_understood(words: &str, near: &[Suggested], mask: &Mask) -> Vec<Block> {
-    let mut said = format!(
-        "I do not understand “{}”. No model is configured, so I only understand set commands.",
-        quote(words, mask)
-    );
-    if !near.is_empty() {
-        said.push_str("\nThe nearest are:");
+/// The answer to a message that no route understands. The caller adds the suggestions that run when picked.
+pub(in crate::thread) fn not_understood(
+    words: &str,
+    (runs, typed): (&[Suggested], &[Suggested]),
+    is_command: bool,
+    mask: &Mask,
+) -> Vec<Block> {
+    let mut said = format!("I don't understand “{}”.", quote(words, mask));
+    if is_command {
+        said.push_str(" It looks like a command: type `run` before it.");
     }
-    for suggested in near {
-        let _infallible = write!(said, "\n  {} - {}", suggested.text, suggested.about);
+    for suggested in typed {
+        let _infallible = write!(said, "\n  `{}` - {}", suggested.text, suggested.about);
     }
-    said.push_str("\nType `help` for all of them.");
+    said.push_str(match runs {
+        [] => "\nNo model is configured, so I only understand set commands: `help` lists them.",
+        [_] => "\nDid you mean this? Pick it, or type `help`.",
+        _ => "\nDid you mean one of these? Pick one, or type `help`.",
+    });
     sentence(said)
 }
 
 pub(in crate::thread) fn did_you_mean(words: &str, mask: &Mask) -> String {
-    format!("I do not understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
+    format!("I don't understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
 }
 
 pub(in crate::thread) fn question_is_over() -> Vec<Block> {
     sentence("There is no open question to choose from. Ask again.")
 }
 
+pub(in crate::thread) fn is_it_this(name: &str) -> String {
+    format!("Nothing here is called “{}”. Did you mean this?", text::one_line(name, 64))
+}
+
 pub(in crate::thread) fn which_of(name: &str, count: usize) -> String {
     let name = text::one_line(name, 64);
     if count > crate::thread::procedure::CHOICES_MAX {
         format!(
-            "{count} are called “{name}”; here are the first {}. Which one? A number or an id names one exactly.",
+            "{count} match “{name}”; here are the first {}. Which one? A number or an id names one exactly.",
             crate::thread::procedure::CHOICES_MAX
         )
     } else {
-        format!("{count} are called “{name}”. Which one?")
+        format!("{count} match “{name}”. Which one?")
     }
 }
 
@@ -183,9 +194,11 @@ pub(in crate::thread) fn set_aside(turn: &Turn<'_>, signal: &Signal) -> Vec<Bloc
     let by = name.map(|name| format!(" from {}", text::one_line(&name, 40))).unwrap_or_default();
     let what = match &signal.payload {
         Payload::Text { .. } | Payload::Limited { .. } => format!("a message{by}"),
-        Payload::Choice { .. } | Payload::Decision { .. } | Payload::Stray | Payload::OlderCopy => {
-            format!("a choice{by}")
-        }
+        Payload::Choice { .. }
+        | Payload::Decision { .. }
+        | Payload::Details { .. }
+        | Payload::Stray
+        | Payload::OlderCopy => format!("a choice{by}"),
         Payload::RoomMoved { .. } => "the new id of this room".to_owned(),
         Payload::Edited { .. } | Payload::Deleted { .. } => format!("a change of a message{by}"),
         Payload::Due { plan } | Payload::Unreachable { plan } | Payload::CardLate { plan } => {
@@ -202,7 +215,8 @@ pub(in crate::thread) fn set_aside(turn: &Turn<'_>, signal: &Signal) -> Vec<Bloc
 /// What the bot answers from its own state.
 pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>, request: &Request) -> Vec<Block> {
     match own {
-        OwnCommand::Help => help(turn),
+        OwnCommand::Start => help::start(turn.env.intents),
+        OwnCommand::Help => help::help(turn.env.intents, route, turn.env.mask),
         OwnCommand::Status => status(turn),
         OwnCommand::Who => people::who(turn, request),
         OwnCommand::Roles => people::roles(turn, request),
@@ -217,6 +231,9 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Approvals => plans::approvals(&turn.state.desk, turn.env.mask),
         // Decisions, permissions, links and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve
+        | OwnCommand::Again
+        | OwnCommand::More
+        | OwnCommand::Details
         | OwnCommand::Deny
         | OwnCommand::Cancel
         | OwnCommand::Verify
@@ -227,18 +244,6 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         | OwnCommand::Grants
         | OwnCommand::Revoke => nothing_to_show(),
     }
-}
-
-fn help(turn: &Turn<'_>) -> Vec<Block> {
-    let column = |title: &str| TableColumn { title: title.to_owned(), right: false };
-    let rows = turn.env.intents.iter().map(|intent| {
-        let example = intent.examples.first().cloned().unwrap_or_default();
-        vec![example, intent.about.clone()]
-    });
-    vec![
-        Block::Text { text: "I answer these, and what is worded like them. What changes something shows its plan first and waits for a countersignature.".to_owned() },
-        Block::Table { columns: vec![column("type"), column("to see or do")], rows: rows.collect() },
-    ]
 }
 
 fn status(turn: &Turn<'_>) -> Vec<Block> {

@@ -6,7 +6,9 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::answer;
-use crate::approval::{Decided, Desk, Filed, Finding, Outcome, Plan, PlanState, Verb, is_success};
+use crate::approval::{
+    self, Decided, Desk, Filed, Finding, Outcome, Plan, PlanId, PlanState, Told, Verb, is_success, told,
+};
 use crate::envelope::Failure;
 use crate::gate::Refusal;
 use crate::port::Block;
@@ -42,8 +44,9 @@ pub(super) fn capital(text: &str) -> String {
 }
 
 /// The line above a card that is shown again after a decision without an id.
-pub(in crate::thread) fn waits_here(verb: Verb) -> String {
-    format!("This plan waits here. To {} it, use its card:", verb.as_str())
+pub(in crate::thread) fn waits_here(verb: Verb, plan: &PlanId) -> String {
+    let verb = verb.as_str();
+    format!("This plan waits here. To {verb} it, use its card, or type `{verb} {plan}`:")
 }
 
 pub(in crate::thread) fn say_the_id(verb: Verb, desk: &Desk) -> Vec<Block> {
@@ -59,6 +62,33 @@ pub(in crate::thread) fn say_the_id(verb: Verb, desk: &Desk) -> Vec<Block> {
         let _infallible = write!(said, "\n  {verb} {} - {}", filed.id(), title(filed.frozen.plan()));
     }
     sentence(said)
+}
+
+pub(in crate::thread) fn no_plan() -> Vec<Block> {
+    sentence("No change was asked for in this thread lately. To see a thing in detail, name it: `service ssh`.")
+}
+
+pub(in crate::thread) fn no_such_plan() -> Vec<Block> {
+    sentence("No plan of this thread has this id. `approvals` lists those that wait.")
+}
+
+/// More than one plan fits `details`.
+pub(in crate::thread) fn which_details(plans: &[&Filed]) -> Vec<Block> {
+    let mut said = "Which plan?".to_owned();
+    for filed in plans {
+        let _infallible =
+            write!(said, "\n  `details {}` - {}", approval::short(filed.id()), title(filed.frozen.plan()));
+    }
+    sentence(said)
+}
+
+/// Returns the words that decide a waiting plan; of any other its state.
+pub(in crate::thread) fn in_words(filed: &Filed) -> String {
+    let id = filed.id();
+    if filed.state() == PlanState::Pending {
+        return format!("To decide it in words: `approve {id}`, or `deny {id}` and why.");
+    }
+    format!("This plan is {}.", told(filed).map_or_else(|| filed.state().as_str(), Told::word))
 }
 
 pub(in crate::thread) fn not_decided(refusal: &Refusal, filed: &Filed, mask: &Mask) -> Vec<Block> {

@@ -74,7 +74,7 @@ pub(super) fn locate(host: &ThisHost, call: &Call) -> Answer {
     let id =
         id.ok_or_else(|| Trouble::invalid("query", format!("`{shown}` is too long a path, or an unprintable one")))?;
     let (exists, size) = (now.content.is_some(), now.text().len());
-    let about = if exists { format!("text, {size} bytes") } else { "does not exist yet".to_owned() };
+    let about = if exists { format!("a text file, {size} bytes now") } else { "does not exist yet".to_owned() };
     let attrs = [
         ("sha256", now.sum()),
         ("access", now.access.clone()),

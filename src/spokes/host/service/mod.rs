@@ -2,6 +2,7 @@
 //! answers is decided by what runs this machine. Starting and stopping is in `control.rs`.
 
 mod control;
+mod running;
 mod systemd;
 mod sysv;
 
@@ -17,9 +18,13 @@ use super::matching;
 use super::this_host::ThisHost;
 
 pub(super) use control::{Verb, control, state};
+pub(super) use running::running;
 
 /// The most services in one answer.
 const SERVICES_MAX: usize = 50;
+
+/// The most services that are asked how they are, where only those in one state are wanted.
+const ASKED_MAX: usize = 500;
 
 /// What a service is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,21 +148,29 @@ pub(super) async fn status(host: &ThisHost, call: &Call) -> Answer {
     Ok(Found::all(describe(host, &status)))
 }
 
-/// How all services are.
-pub(super) async fn list(host: &ThisHost, _call: &Call) -> Answer {
+/// Returns the state of all services, or of those in one state. Runs programs.
+pub(super) async fn list(host: &ThisHost, call: &Call) -> Answer {
     let services = of(host);
+    let wanted = call.text("state");
     let mut known = services.list().await?;
     let total = known.len();
-    known.truncate(SERVICES_MAX);
-    let statuses = services.statuses(known).await?;
+    known.truncate(if wanted.is_some() { ASKED_MAX } else { SERVICES_MAX });
+    let mut statuses = services.statuses(known).await?;
+    statuses.retain(|status| wanted.is_none_or(|wanted| status.state.word() == wanted));
+    let found = statuses.len();
+    statuses.truncate(SERVICES_MAX);
     let rows: Vec<Value> = statuses.iter().map(|status| describe(host, status)).collect();
-    let left_out = if total > SERVICES_MAX {
-        format!("{SERVICES_MAX} of {total} services are shown; ask for another by its name")
+    let system = services.system();
+    let (summary, of_these) = match wanted {
+        None => (format!("{} has {total} services under {system}.", host.name), total),
+        Some(state) => (format!("{found} of {total} services on {} are {state}, says {system}.", host.name), found),
+    };
+    let left_out = if of_these > rows.len() {
+        format!("{} of {of_these} services are shown; ask for another by its name", rows.len())
     } else {
         String::new()
     };
-    let data = json!({ "name": host.name, "system": services.system(), "total": total, "services": rows });
-    Ok(Found::part(data, left_out))
+    Ok(Found::part(json!({ "name": host.name, "summary": summary, "services": rows }), left_out))
 }
 
 /// How the service that a target means is now.

@@ -22,7 +22,7 @@ pub(super) async fn ac_15_no_sink_shows_a_secret<C: Chat>() {
         (format!("last 4 lines of {}", log.display()), "end"),
         (format!("run cat {}", log.display()), "end"),
         (file.ask("password=typedbyhand77x"), ""),
-        ("my password=typedbyhand77x is it".to_owned(), "I do not understand"),
+        ("my password=typedbyhand77x is it".to_owned(), "I don't understand"),
         ("deny 0123456789abcdef0123456789abcdef password=typedbyhand77x".to_owned(), "NOT_FOUND"),
     ];
     for (words, answer) in &questions {
@@ -30,7 +30,9 @@ pub(super) async fn ac_15_no_sink_shows_a_secret<C: Chat>() {
         stage.ask(ANN, private, words, answer).await;
     }
     let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
-    assert!(card.text.contains("[masked: token]"), "{}", card.text);
+    let at = (stage.ops, card.message);
+    let details = stage.reply(BOB, at, "details", "The whole plan").await;
+    assert!(details.text.contains("[masked: token]"), "{}", details.text);
     stage.reply(BOB, (stage.ops, card.message), &format!("deny {} password=typedbyhand77x", card.plan), "Denied").await;
     stage.end().await;
     let said = stage.fake.sent();

@@ -24,8 +24,10 @@ async fn ac_08_words_that_are_nobodys_own_or_somebody_elses_approve_nothing() {
     let card = stage.card(ANN, stage.ops, &file.ask("one")).await;
     let words = format!("approve {}", card.plan);
     let say = |who: i64, text: &str| Say::new(who, stage.ops, text).reply_to(card.message);
-    let quoted = stage.fake.say(say(BOB, "no idea yet").quote(&words));
-    stage.answer(stage.ops, quoted, "I do not understand").await;
+    let details = stage.reply(BOB, (stage.ops, card.message), "details", "The whole plan").await;
+    let quote = Say::new(BOB, stage.ops, "no idea yet").reply_to(details.id).quote(&words);
+    let quoted = stage.fake.say(quote);
+    stage.answer(stage.ops, quoted, "I don't understand").await;
     // What is not a person's own is refused, and what is somebody else's is not even heard.
     let (news, robot) = (stage.fake.channel("news"), stage.fake.bot(99, "Robot"));
     for said in [say(robot, &words), say(BOB, &words).as_channel(news), say(BOB, &words).anonymous()] {

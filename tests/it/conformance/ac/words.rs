@@ -20,7 +20,7 @@ pub(super) async fn ac_07_a_forged_press_is_refused_and_counted<C: Chat>() {
     let mut forged = vec![
         "x".to_owned(),
         ":0".to_owned(),
-        format!("{post}:2"),
+        format!("{post}:3"),
         format!("{post}:00"),
         format!("{post}:-1"),
         format!("{post}:4294967295"),
@@ -55,11 +55,11 @@ pub(super) async fn ac_08_words_that_approve_are_nothing_but_from_a_person_who_m
     let (words, at) = (format!("approve {}", card.plan), (stage.ops, card.message));
     stage.reply(TOM, at, &words, "You may not approve this plan").await;
     stage.reply(EVE, at, &words, "I do not know this account").await;
-    stage.reply(BOB, at, &format!("> {words}"), "I do not understand").await;
+    stage.reply(BOB, at, &format!("> {words}"), "I don't understand").await;
     stage.reply(BOB, at, &format!("{words} not yet"), "").await;
     // An old message of bob's becomes an approval.
     let hm = stage.fake.write(BOB, stage.ops, "hm", Some(card.message));
-    stage.answer(stage.ops, hm, "I do not understand").await;
+    stage.answer(stage.ops, hm, "I don't understand").await;
     stage.fake.rewrite(stage.ops, hm, &words);
     stage.still_pending(&card).await;
     assert_eq!(file.count("one"), 0);
@@ -109,7 +109,7 @@ pub(super) async fn ac_24_a_part_of_an_id_names_no_plan<C: Chat>() {
         assert!(told.text.contains("by its full id"), "{words}: {}", told.text);
     }
     // The word alone decides nothing: the plan is shown once more.
-    stage.reply(BOB, at, "approve", "This plan waits here. To approve it, use its card:").await;
+    stage.reply(BOB, at, "approve", "This plan waits here. To approve it, use its card, or type").await;
     stage.still_pending(&card).await;
     assert_eq!(file.count("one"), 0);
 }

@@ -23,7 +23,7 @@ async fn discords_buttons_edits_and_private_answers_work_in_every_kind_of_room()
         assert!(told.alone && told.text.contains("You may not approve this plan"), "{told:?}");
         assert_eq!(stage.shown(room).len(), before, "told to whoever pressed, and to nobody else");
         stage.fake.press_button(BOB, room, card.id, "Approve");
-        let shown = stage.reads((room, card.id), "✓ Done and verified; countersigned by bob.").await;
+        let shown = stage.reads((room, card.id), "✓ Done and verified; countersigned by bob").await;
         assert!(shown.buttons.is_empty(), "{shown:?}");
         assert!(stage.fake.message(room, number(card.id)).is_some_and(|message| message.edits > 0));
         assert!(!lives(process.pid()));
@@ -39,7 +39,7 @@ fn opened_from(stage: &Stage, message: u64) -> ChannelId {
 async fn discords_reactions_decide_and_those_that_stand_for_nothing_do_not() {
     let stage = Stage::start().await;
     for (emoji, said, is_stopped) in
-        [("👍", "✓ Done and verified; countersigned by bob.", true), ("👎", "✗ Denied by bob", false)]
+        [("👍", "✓ Done and verified; countersigned by bob", true), ("👎", "✗ Denied by bob", false)]
     {
         let process = stage.home.process("napper", &[]);
         let card = stage.card(ANN, stage.ops, &format!("stop process {}", process.pid())).await;
@@ -61,7 +61,7 @@ async fn a_press_is_answered_by_its_card_and_does_not_wait_for_what_it_started()
     let press = stage.fake.press_button(BOB, stage.ops, card.message, "Approve");
     let answer = stage.fake.callback_answer(&press).await;
     assert_eq!(answer.kind, AnswerKind::DeferredUpdate, "{answer:?}");
-    let shown = stage.reads((stage.ops, card.message), "✓ Countersigned by bob; being done.").await;
+    let shown = stage.reads((stage.ops, card.message), "✓ Countersigned by bob; being done").await;
     assert!(shown.buttons.is_empty(), "{shown:?}");
     let stands = stage.state(&card).await;
     assert!(["approved", "executing"].contains(&stands.as_str()), "{stands}");
@@ -117,7 +117,7 @@ async fn discord_offers_names_to_whoever_types_them_and_what_is_picked_is_meant(
     let _process = stage.home.process("pickme", &[]);
     let typing = stage.fake.autocomplete(user(TOM), stage.ops, "ask", &[("text", "show process pick")], "text");
     assert!(stage.fake.callback_answer(&typing).await.choices.is_empty(), "nothing was looked for yet");
-    stage.ask(ANN, stage.ops, "find process pickme", "PID").await;
+    stage.ask(ANN, stage.ops, "find process pickme", "read line").await;
     let private = stage.fake.private_room(TOM);
     for room in [stage.ops, private] {
         let typing = stage.fake.autocomplete(user(TOM), room, "ask", &[("text", "show process pick")], "text");
@@ -186,7 +186,7 @@ async fn where_it_is_configured_each_question_gets_a_thread_of_its_own() {
     stage.fake.say(Say::new(user(TOM), thread, &stage.fake.to_the_bot(thread, "approvals")));
     stage.fake.wait_for(thread, |message| message.plain().contains("State: pending")).await;
     stage.fake.press_button(BOB, thread, id(card.id), "Approve");
-    stage.reads((thread, id(card.id)), "✓ Done and verified; countersigned by bob.").await;
+    stage.reads((thread, id(card.id)), "✓ Done and verified; countersigned by bob").await;
     let in_channel = stage.shown(stage.ops).into_iter().filter(|message| !message.text.is_empty()).count();
     assert_eq!(in_channel, 0, "{}", stage.fake.draw(stage.ops));
 }

@@ -25,10 +25,10 @@ pub(super) async fn a_model_that_answers_before_a_change_is_verified_has_it_look
     let (model, shop) = (Fake::start(vec![Turn::says("Ask the team.")]), Shop::new());
     let mut room = unverified(place, &model, &shop, 20).await;
     shop.is_in_run(2);
-    reads!(room.ask(QUESTION, "Ask the team.").await, @r"
+    reads!(room.ask(QUESTION, "Ask the team.").await, @"
     Not verified yet: shop_pods.restart on pod:shop:till.
-    The model says, and nothing was looked at for it:
-    Ask the team.
+    This answer changed nothing. Nothing was read. The model says:
+    | Ask the team.
     ");
     reads!(room.hear("Done and verified: restart").await, @r"
     Done and verified: restart pod till. A fresh read shows what was expected.

@@ -3,7 +3,8 @@
 
 /// What Discord would show.
 pub(super) fn read(content: &str) -> Result<String, String> {
-    let mut reader = Reader { rest: content, shown: String::new(), bold: false, italic: false, fresh: true };
+    let mut reader =
+        Reader { rest: content, shown: String::new(), bold: false, italic: false, fresh: true, is_quoted: false };
     while !reader.rest.is_empty() {
         let at = content.len() - reader.rest.len();
         reader.step().map_err(|error| format!("{error} at {at}"))?;
@@ -11,6 +12,7 @@ pub(super) fn read(content: &str) -> Result<String, String> {
     if reader.bold || reader.italic { Err("left open".to_owned()) } else { Ok(reader.shown) }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a mark that is open by itself")]
 struct Reader<'c> {
     rest: &'c str,
     shown: String,
@@ -18,6 +20,8 @@ struct Reader<'c> {
     italic: bool,
     /// Whether nothing stands before this on its line.
     fresh: bool,
+    /// Whether the line has the sign of a quotation.
+    is_quoted: bool,
 }
 
 impl<'c> Reader<'c> {
@@ -29,6 +33,13 @@ impl<'c> Reader<'c> {
             }
             self.shown.push_str(inside);
             self.go_on(after, false);
+            return Ok(());
+        }
+        // A quotation: its sign is shown as a bar.
+        let at_start = self.shown.is_empty() || self.shown.ends_with('\n');
+        if let Some(after) = self.rest.strip_prefix("> ").filter(|_| at_start && self.fresh && !self.is_quoted) {
+            self.go_on(after, true);
+            self.is_quoted = true;
             return Ok(());
         }
         if let Some(after) = self.rest.strip_prefix("**") {
@@ -71,6 +82,7 @@ impl<'c> Reader<'c> {
             return Err("a mark over the end of a line".to_owned());
         }
         self.shown.push(c);
+        self.is_quoted &= c != '\n';
         let fresh = c == '\n' || (self.fresh && c == ' ');
         self.go_on(after, fresh);
         Ok(())
@@ -88,7 +100,8 @@ fn the_reader_refuses_what_discord_would_read_as_something_else() {
         "a `b",
         "``",
         "# x",
-        "> x",
+        "> > x",
+        "x\ny > z",
         "- x",
         "  - x",
         "1. x",

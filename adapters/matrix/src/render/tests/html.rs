@@ -1,10 +1,12 @@
-//! A strict reader of the HTML that a message may hold: five tags, four entities, nothing crossed and nothing left open. What
+//! A strict reader of the HTML that a message may hold: six tags, four entities, nothing crossed and nothing left open. What
 //! a client would refuse or read as something else, and what was never meant as markup, fails here.
 
 /// What a client would show.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shown {
     pub(super) text: String,
+    /// The same without the sign before each line of a quotation.
+    pub(super) bare: String,
     /// The text that stands in no code: where clients look for links and pills.
     pub(super) open: String,
 }
@@ -12,7 +14,7 @@ pub(super) struct Shown {
 /// Reads a message, or says what is wrong with it and where.
 pub(super) fn read(html: &str) -> Result<Shown, String> {
     let mut reader = Reader {
-        shown: Shown { text: String::new(), open: String::new() },
+        shown: Shown { text: String::new(), bare: String::new(), open: String::new() },
         stack: Vec::new(),
         after_space: true,
         after_pre: false,
@@ -59,14 +61,24 @@ impl<'h> Reader<'h> {
         if std::mem::take(&mut self.after_pre) {
             self.push('\n');
         }
+        if self.within("blockquote") && (self.shown.text.is_empty() || self.shown.text.ends_with('\n')) {
+            self.shown.text.push_str("> ");
+        }
         self.shown.text.push(c);
+        self.shown.bare.push(c);
         self.shown.open.push(if self.within("code") { ' ' } else { c });
         self.after_space = c == '\n';
     }
 
     fn tag(&mut self, name: &'h str) -> Result<(), String> {
         match (name, self.stack.as_slice()) {
-            ("br", []) => self.push('\n'),
+            ("br", [] | ["blockquote"]) => self.push('\n'),
+            ("blockquote", []) => {
+                if std::mem::take(&mut self.after_pre) || !self.shown.text.is_empty() {
+                    self.push('\n');
+                }
+                self.stack.push(name);
+            }
             ("pre", []) => {
                 // What is preformatted begins and ends a line by itself.
                 if !self.shown.text.is_empty() && !self.after_pre {
@@ -74,9 +86,12 @@ impl<'h> Reader<'h> {
                 }
                 self.stack.push(name);
             }
-            ("strong" | "em" | "code", []) | ("code", ["pre"]) => self.stack.push(name),
-            ("/strong" | "/em" | "/code" | "/pre", [.., open]) if name.ends_with(open) => {
-                self.after_pre = name == "/pre";
+            ("strong" | "em" | "code", [] | ["blockquote"]) | ("code", ["pre"]) => self.stack.push(name),
+            ("/strong" | "/em" | "/code" | "/pre" | "/blockquote", [.., open]) if name.ends_with(open) => {
+                if name == "/blockquote" && self.shown.text.ends_with('\n') {
+                    self.shown.text.push_str("> ");
+                }
+                self.after_pre = matches!(name, "/pre" | "/blockquote");
                 self.stack.pop();
             }
             (name, stack) => return Err(format!("<{name}> within {stack:?}")),
@@ -113,5 +128,5 @@ fn the_reader_refuses_what_was_never_meant() {
     }
     let right = read("a &lt;b&gt;<br><strong>c</strong>:&nbsp; <code>d</code><pre><code>e\n  &amp;</code></pre>f");
     let text = "a <b>\nc:  d\ne\n  &\nf".to_owned();
-    assert_eq!(right, Ok(Shown { text, open: "a <b>\nc:   \n     \nf".to_owned() }));
+    assert_eq!(right, Ok(Shown { bare: text.clone(), text, open: "a <b>\nc:   \n     \nf".to_owned() }));
 }
