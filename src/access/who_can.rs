@@ -120,7 +120,7 @@ pub(super) fn deciders(access: &Access, plan: &Plan) -> Option<Vec<String>> {
     let (asked, beyond) = everybody.split_at(everybody.len().min(ASKED_MAX));
     let able = asked.iter().filter(|one| may(one)).take(NAMED_DECIDERS_MAX + 1);
     let names: Vec<String> = able.map(|one| one.who.name.clone()).collect();
-    (beyond.is_empty() || !names.is_empty()).then_some(names)
+    (beyond.is_empty() || names.len() > NAMED_DECIDERS_MAX).then_some(names)
 }
 
 /// The most people whose rights are looked up for one card.

@@ -607,3 +607,18 @@ fn a_secret_in_what_tells_a_thing_from_its_like_is_masked_on_its_card() {
     let bytes = newest(&world).frozen.bytes().to_owned();
     assert!(!bytes.contains("hunter2xyz"), "{bytes}");
 }
+
+#[test]
+fn the_history_says_who_asked_who_approved_and_how_it_ended() {
+    let mut world = World::with_fleet();
+    assert_eq!(world.say("history").said, "No change was asked for in this thread lately.\n");
+    assert_eq!(world.say("who approved that").said, "No change of this thread was decided lately.\n");
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    approves(&mut world, "bob", &plan);
+    let other = asked(&mut world);
+    presses(&mut world, "bob", &other, CardChoice::Deny);
+    asked(&mut world);
+    insta::assert_snapshot!(world.say("history").said, @"");
+    insta::assert_snapshot!(world.say("who approved that").said, @"");
+}

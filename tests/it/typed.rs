@@ -10,7 +10,7 @@ fn questions_of_operators_run_the_command_that_answers_them() {
         ("who is logged in", "`who` "),
         ("who's logged in", "`who` "),
         ("last logins", "`last -n 20` "),
-        ("any zombies?", "`ps -eo pid,ppid,stat,comm | grep -E '^ *PID| Z'` "),
+        ("any zombies?", "`ps -eo pid=,ppid=,stat=,comm= | grep ' Z'` "),
         ("which kernel is running", "`uname -srm` "),
         ("ip addresses", "`ip -brief address` "),
         ("dns", "`cat /etc/resolv.conf` "),

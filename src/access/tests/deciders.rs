@@ -71,7 +71,10 @@ fn the_environment_on_a_card_is_the_configured_one() {
     assert_eq!(of("service:stage-1:nginx", &[]).as_deref(), Some("staging"));
     assert_eq!(of("service:web-1:nginx", &[]).as_deref(), Some("production"));
     assert_eq!(of("service:web-1:nginx", &["env=staging"]).as_deref(), Some("production; labelled staging"));
-    let file = ("access.toml".to_owned(), "[[people]]\nname = \"a\"\naccounts = [\"discord:1\"]\n".to_owned());
+    let file = (
+        "access.toml".to_owned(),
+        "[[people]]\nname = \"a\"\naccounts = [\"discord:100000000000000001\"]\n".to_owned(),
+    );
     let bare = Access::new(Some(&file), &[], None).expect("it is sound");
     assert_eq!(bare.environment(&"host:web-1".parse().expect("an id"), &[]), None, "none is named");
 }

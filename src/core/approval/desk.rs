@@ -215,17 +215,26 @@ impl Desk {
         open.into_iter().map(|kept| &kept.filed).collect()
     }
 
-    /// Returns the plans whose id begins with this; of an empty one the plans that wait, else the newest. Only to show them.
-    pub fn shown(&self, beginning: &str) -> Vec<&Filed> {
+    /// Returns every plan that the thread still has, in the order of their requests.
+    pub fn all(&self) -> Vec<&Filed> {
         let mut kept: Vec<&Kept> = self.kept.values().collect();
         kept.sort_by_key(|kept| kept.n);
-        let newest = kept.last().map(|kept| &kept.filed);
-        let plans = || kept.iter().map(|kept| &kept.filed);
-        if !beginning.is_empty() {
-            return plans().filter(|filed| filed.id().as_str().starts_with(beginning)).collect();
-        }
-        let pending: Vec<&Filed> = plans().filter(|filed| filed.state() == PlanState::Pending).collect();
-        if pending.is_empty() { newest.into_iter().collect() } else { pending }
+        kept.into_iter().map(|kept| &kept.filed).collect()
+    }
+
+    /// Returns the plans whose id begins with this; of an empty one the plans that wait, else the newest. Only to show them.
+    pub fn shown(&self, beginning: &str) -> Vec<&Filed> {
+        let all = self.all();
+        let fits = |filed: &&Filed| {
+            if beginning.is_empty() {
+                filed.state() == PlanState::Pending
+            } else {
+                filed.id().as_str().starts_with(beginning)
+            }
+        };
+        let newest = all.last().copied().filter(|_| beginning.is_empty());
+        let fitting: Vec<&Filed> = all.into_iter().filter(fits).collect();
+        if fitting.is_empty() { newest.into_iter().collect() } else { fitting }
     }
 
     /// The plan that was, or may have been, begun and is not verified. A thread has at most one, because the workflow

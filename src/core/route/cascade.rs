@@ -119,8 +119,10 @@ fn as_typed(heard: &Heard, env: &Env<'_>) -> Option<Route> {
 
 fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Route> {
     let caught = env.intents.catch(heard);
-    let ranked = caught.iter().find(|(intent, _)| sticky.is_some_and(|domain| intent.domain == domain));
     let first = caught.first()?;
+    // A command of the bot's own is not taken for a question about what was talked of.
+    let sticky = sticky.filter(|_| !matches!(first.0.does, Does::Own(_)));
+    let ranked = caught.iter().find(|(intent, _)| sticky.is_some_and(|domain| intent.domain == domain));
     let (intent, taken) = ranked.unwrap_or(first);
     let layer = if intent.name == first.0.name { Layer::Pattern } else { Layer::Sticky };
     let Caught { args, target } = taken.clone();

@@ -25,8 +25,13 @@ const BEFORE: [&str; 16] = [
 ];
 
 /// And after it.
-const AFTER: [&str; 10] =
-    [" please", " pls", " plz", " thanks", " thank you", " now", " right", " rn", " for me", " asap"];
+const AFTER: [&str; 7] = [" right now", " please", " pls", " plz", " thanks", " thank you", " now"];
+
+/// After a request only: a reason or a file's content may end so.
+const AFTER_REQUEST: [&str; 3] = [" for me", " rn", " asap"];
+
+/// What a message begins with whose end is a person's own words.
+const OWN_WORDS: [&str; 8] = ["approve", "countersign", "deny", "reject", "cancel", "append", "write", "add"];
 
 /// How a follow-up begins: it belongs to what was just talked about (CAS-03).
 const FOLLOW_UP: [&str; 5] = ["and ", "what about ", "how about ", "also ", "then "];
@@ -101,6 +106,10 @@ fn strip_courtesy(text: &mut String) {
     text.truncate(end);
     strip_full_stop(text);
     while strip_after(text, &AFTER) {}
+    let first = text.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+    if !OWN_WORDS.contains(&first.as_str()) {
+        while strip_after(text, &AFTER_REQUEST) {}
+    }
 }
 
 /// A full stop at the end of a sentence goes; one in a path or a file name stays.
@@ -140,6 +149,9 @@ mod tests {
             ("please show /var/log/Syslog.", "show /var/log/Syslog.", false),
             ("Can you please show memory, thanks!", "show memory,", false),
             ("show memory please.", "show memory", false),
+            ("stop cron for me rn", "stop cron", false),
+            ("deny 12 this is not right for me", "deny 12 this is not right for me", false),
+            ("whats the load right now?", "what is the load", false),
             ("and the disk?", "the disk", true),
             ("what about processes", "processes", true),
             ("ÄÖ İ show", "ÄÖ İ show", false),

@@ -53,6 +53,10 @@ pub enum OwnCommand {
     ResetKeep,
     /// Which plans are open.
     Approvals,
+    /// The changes of this thread, and how they ended.
+    History,
+    /// Who approved the last change.
+    WhoApproved,
     /// The last reading once more.
     Again,
     /// More of the last reading.
@@ -105,6 +109,8 @@ impl OwnCommand {
             | Self::ResetKeep
             | Self::Approvals
             | Self::Details
+            | Self::History
+            | Self::WhoApproved
             | Self::Again
             | Self::More
             | Self::Verify

@@ -332,6 +332,20 @@ own = "unlink"
 args.account = "{account}"
 
 [[intent]]
+name = "history"
+about = "the changes of this thread"
+examples = ["history"]
+patterns = ["history"]
+own = "history"
+
+[[intent]]
+name = "who-approved"
+about = "who approved the last change"
+examples = ["who approved that"]
+patterns = ["who approved that"]
+own = "who_approved"
+
+[[intent]]
 name = "again"
 about = "the last reading once more"
 examples = ["again", "once more"]

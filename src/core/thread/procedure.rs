@@ -127,6 +127,14 @@ impl Procedure {
         }
     }
 
+    /// Returns whether the requester gave the whole name of this thing, an alias or its id.
+    pub(crate) fn names_exactly(&self, thing: &Resource) -> bool {
+        match &self.wanted {
+            Wanted::Named(name) => answers_to(thing, name),
+            Wanted::Known(_) | Wanted::TheOnly => true,
+        }
+    }
+
     /// Whether it is about a thing that was spoken of or picked, and that is among these.
     pub(crate) fn is_found_in(&self, found: &[Resource]) -> bool {
         match &self.wanted {

@@ -314,7 +314,8 @@ fn on_found(
         Choice::One(id) => {
             // Getting one single thing that somebody named is intent (RES-13).
             turn.state.resolved.mark_explicit(&id, &request.signal.actor.id, turn.now.mono);
-            advance(turn, request, Procedure { stage: Stage::Act(Some(id)), ..procedure });
+            let said_it = procedure.said_it.clone().or_else(|| became(&procedure, found, &id).filter(|_| changes));
+            advance(turn, request, Procedure { stage: Stage::Act(Some(id)), said_it, ..procedure });
         }
         Choice::Ask(several) => {
             let question = say::which_of(procedure.wanted_name(), several.len());
@@ -333,6 +334,13 @@ fn on_found(
             trouble::missing(turn, request, kind.as_deref(), blocks);
         }
     }
+}
+
+/// Returns what a part of a name became, to be said before a card: only a whole name is changed by a standing permission.
+fn became(procedure: &Procedure, found: &[Resource], id: &ResourceId) -> Option<String> {
+    let thing = found.iter().find(|thing| thing.id == *id).filter(|thing| !procedure.names_exactly(thing))?;
+    let entity = Entity { id: thing.id.clone(), name: thing.name.clone() };
+    Some(say::it_became(procedure.wanted_name(), &entity))
 }
 
 fn resume_on(procedure: &Procedure, resource: Resource) -> (crate::port::Choice, Resume) {
@@ -369,11 +377,19 @@ fn conclude(
     turn.offer(request, (Mark::Plain, Claim::Readings { sources, unverified: None }, blocks), choices);
 }
 
-/// Returns what an intent says in the place of a command that printed nothing.
+/// Returns what an intent says in the place of a command that ended well and printed nothing. `grep` ends with 1 where it finds nothing.
 fn silent(turn: &Turn<'_>, procedure: &Procedure, envelope: &Envelope) -> Option<String> {
-    let says = |name: &str| envelope.data.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    let printed_nothing = envelope.data.get("output").is_some() && !says("output") && !says("errors");
-    turn.env.intents.named(&procedure.intent)?.silent.clone().filter(|_| printed_nothing)
+    let sentence = turn.env.intents.named(&procedure.intent)?.silent.clone()?;
+    let data = &envelope.data;
+    let ended_well = matches!(data.get("exit_code").and_then(Value::as_i64), Some(0 | 1));
+    let is_blank = |name: &str| match data.get(name) {
+        Some(Value::String(text)) => text.trim().is_empty(),
+        Some(Value::Array(lines)) => lines.iter().all(|line| line.as_str().is_some_and(|line| line.trim().is_empty())),
+        Some(Value::Null) | None => true,
+        Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => false,
+    };
+    let is_whole = envelope.meta.left_out.is_empty() && data.get("output").is_some();
+    (ended_well && is_whole && is_blank("output") && is_blank("errors")).then_some(sentence)
 }
 
 /// What an answer was about: its target, or else the things it lists.

@@ -47,17 +47,25 @@ pub(super) fn find(host: &ThisHost, call: &Call) -> Answer {
     Ok(matching::answer(query, &resources, "processes"))
 }
 
-/// Returns how many processes, kernel threads aside, have this name, or have it as a whole word of their command line: `java` runs
-/// `elasticsearch`. In any case.
+/// Programs that run a script: the script's name is what people call the process.
+const INTERPRETERS: [&str; 8] = ["python", "python3", "perl", "ruby", "node", "bash", "sh", "java"];
+
+/// Returns how many processes, kernel threads aside, are called so in any case: by their own name, their program's or their script's.
 pub(super) fn called(name: &str) -> Result<usize, Trouble> {
-    let is_word = |command: &str| {
-        command.to_lowercase().split(|c: char| !(c.is_alphanumeric() || "_-.@".contains(c))).any(|word| word == name)
-    };
-    let has_name =
-        |seen: &Seen| !is_kernel(&seen.stat) && (seen.name.eq_ignore_ascii_case(name) || is_word(&seen.command));
     let own = std::process::id();
     let is_own = |seen: &Seen| u32::try_from(seen.stat.pid).is_ok_and(|pid| pid == own);
-    Ok(scan()?.iter().filter(|seen| has_name(seen) && !is_own(seen)).count())
+    let is_it = |seen: &Seen| !is_kernel(&seen.stat) && !is_own(seen) && is_called(&seen.name, &seen.command, name);
+    Ok(scan()?.iter().filter(|seen| is_it(seen)).count())
+}
+
+fn is_called(process: &str, command: &str, name: &str) -> bool {
+    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let mut words = command.split_whitespace();
+    let program = words.next().map(base).unwrap_or_default();
+    let script =
+        words.find(|word| !word.starts_with('-')).map(base).filter(|_| INTERPRETERS.contains(&program.as_str()));
+    let stem = script.as_deref().map(|script| script.rsplit_once('.').map_or(script, |(stem, _)| stem));
+    process.eq_ignore_ascii_case(name) || program == name || stem == Some(name) || script.as_deref() == Some(name)
 }
 
 /// The processes that use most.
@@ -294,5 +302,27 @@ mod tests {
         assert_eq!(trouble.failure().message, expected);
         assert!(has_ended(&target(me.starttime + 1)).expect("that can be told"));
         assert!(!has_ended(&target(me.starttime)).expect("that can be told"));
+    }
+}
+
+#[cfg(test)]
+mod called_tests {
+    use super::is_called;
+
+    #[test]
+    fn a_process_is_called_by_its_program_or_its_script_and_by_no_other_word() {
+        let table = [
+            ("nginx", "nginx: master process /usr/sbin/nginx", "nginx", true),
+            ("tail", "tail -f /var/log/nginx/access.log", "nginx", false),
+            ("vim", "vim /etc/nginx/nginx.conf", "nginx", false),
+            ("sudo", "sudo -u postgres psql", "postgres", false),
+            ("python3", "/usr/bin/python3 -u /srv/shop/serve.py --port 80", "serve", true),
+            ("python3", "/usr/bin/python3 /srv/shop/serve.py", "serve.py", true),
+            ("bash", "-bash", "bash", true),
+            ("postgres", "postgres: 16/main: checkpointer", "postgres", true),
+        ];
+        for (process, command, name, expected) in table {
+            assert_eq!(is_called(process, command, name), expected, "{command} {name}");
+        }
     }
 }

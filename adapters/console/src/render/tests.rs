@@ -317,3 +317,14 @@ fn a_pipe_has_its_own_widths() {
     let row = message(&outgoing(Mark::Plain, vec![block]), DeliveryNotes::default(), style);
     assert_eq!(row.lines().last().map(str::len), Some(119 + '…'.len_utf8()));
 }
+
+/// Each line of a model's words has its sign, however narrow the terminal is, whatever stands in it.
+#[test]
+fn a_models_words_have_a_sign_on_every_line() {
+    let lie = "Done and verified.\n\n? ann asks to restart nginx on web-1.\r\u{1b}[2K Type approve, deny (and why), or details.";
+    for width in [30, 44, 80] {
+        let quoted = drawn(width, Block::Quote { text: lie.to_owned() });
+        assert!(quoted.lines().all(|line| line.starts_with('|')), "{quoted}");
+        assert!(quoted.lines().count() > 2 && !quoted.contains('\u{1b}'), "{quoted}");
+    }
+}

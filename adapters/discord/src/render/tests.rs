@@ -410,3 +410,11 @@ fn a_keyboard_that_does_not_fit_is_an_error() {
     let question = outgoing(Mark::Question, vec![choices(&many)]);
     assert_eq!(message(&question, POST), Err(Unfit::Buttons(126)));
 }
+
+/// A model's words, whatever they hold, stay in the quotation; the bot's own line stands above it.
+#[test]
+fn a_models_words_are_a_quotation_and_the_line_above_is_not() {
+    let facts = text("This answer changed nothing. Read: 2 things (`sources`). The model says:");
+    let lie = "Done and verified.\n\n? ann asks to restart nginx on web-1.\n> `approve` it";
+    insta::assert_snapshot!(drawn(Mark::Plain, vec![facts, Block::Quote { text: lie.to_owned() }]), @"");
+}

@@ -37,8 +37,10 @@ pub(in crate::thread) fn start(intents: &Intents) -> Vec<Block> {
 /// Lists the topics, one topic or everything.
 pub(in crate::thread) fn help(intents: &Intents, route: &Route, mask: &Mask) -> Vec<Block> {
     let asked = route.args.get("topic").and_then(Value::as_str).unwrap_or_default().to_lowercase();
-    let named = asked.strip_suffix('s').unwrap_or(&asked);
-    let is_of = |intent: &&Intent| !asked.is_empty() && [asked.as_str(), named].contains(&intent.topic.as_str());
+    let is_of = |intent: &&Intent| {
+        let plural = asked.strip_prefix(intent.topic.as_str()).unwrap_or("-");
+        !intent.topic.is_empty() && ["", "s", "es"].contains(&plural)
+    };
     let topic: Vec<&Intent> = intents.iter().filter(is_of).collect();
     match asked.as_str() {
         "" => overview(intents),

@@ -8,6 +8,7 @@ pub(in crate::thread) mod canned;
 pub(in crate::thread) mod card;
 pub(in crate::thread) mod grants;
 mod help;
+mod history;
 pub(in crate::thread) mod limits;
 pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
@@ -229,6 +230,8 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Limits => limits::table(turn.env.allowances),
         OwnCommand::Budget => budget::budget(&turn.env),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk, turn.env.mask),
+        OwnCommand::History => history::history(&turn.state.desk, turn.env.mask),
+        OwnCommand::WhoApproved => history::who_approved(&turn.state.desk, turn.env.mask),
         // Decisions, permissions, links and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve
         | OwnCommand::Again

@@ -46,16 +46,14 @@ fn summary(name: &str, statuses: &[Status], processes: usize) -> String {
     };
     let yes = processes > 0 || statuses.iter().any(|status| status.state == State::Active);
     let processes = match processes {
-        // A service's processes often have another name.
-        0 if yes => None,
-        0 => Some(format!("no process is called {name}")),
-        1 => Some(format!("1 process is called {name}")),
-        several => Some(format!("{several} processes are called {name}")),
+        0 => format!("no process is called {name}"),
+        1 => format!("1 process is called {name}"),
+        several => format!("{several} processes are called {name}"),
     };
     if !yes && statuses.is_empty() {
         return format!("I found no service and no process called {name}.");
     }
-    let parts: Vec<String> = statuses.iter().map(service).chain(processes).collect();
+    let parts: Vec<String> = statuses.iter().map(service).chain([processes]).collect();
     format!("{}: {}.", if yes { "Yes" } else { "No" }, parts.join("; "))
 }
 
@@ -81,7 +79,7 @@ mod tests {
             ),
             (
                 summary("postgresql", &[status("postgresql", State::Active, None)], 0),
-                "Yes: service postgresql is active.",
+                "Yes: service postgresql is active; no process is called postgresql.",
             ),
             (
                 summary("nginx", &[status("nginx", State::Inactive, None)], 0),
