@@ -268,6 +268,10 @@ impl Rights for LiveAccess {
         self.snapshot().linked_by_another(platform, actor)
     }
 
+    fn knows_person(&self, name: &str) -> bool {
+        self.snapshot().knows_person(name)
+    }
+
     fn terms(&self, about: &TermsAbout<'_>) -> Terms {
         self.snapshot().terms(about)
     }

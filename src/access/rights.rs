@@ -433,6 +433,11 @@ impl Rights for Access {
         (!is_in_file && link.others().next().is_some()).then(|| link.clone())
     }
 
+    fn knows_person(&self, name: &str) -> bool {
+        // No name has a colon: this is an account, which nobody is called otherwise by.
+        name.contains(':') || self.directory.principals.iter().any(|one| one.name == name)
+    }
+
     fn terms(&self, about: &TermsAbout<'_>) -> Terms {
         self.directory.approvals.terms(about, &self.thing(about.target, &[]), &self.thing(about.target, about.labels))
     }

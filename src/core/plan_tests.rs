@@ -615,10 +615,14 @@ fn the_history_says_who_asked_who_approved_and_how_it_ended() {
     assert_eq!(world.say("who approved that").said, "No change of this thread was decided lately.\n");
     let plan = asked(&mut world);
     restarted(&mut world);
-    approves(&mut world, "bob", &plan);
+    presses(&mut world, "bob", &plan, CardChoice::Approve);
     let other = asked(&mut world);
     presses(&mut world, "bob", &other, CardChoice::Deny);
     asked(&mut world);
-    insta::assert_snapshot!(world.say("history").said, @"");
-    insta::assert_snapshot!(world.say("who approved that").said, @"");
+    insta::assert_snapshot!(world.say("history").said, @"
+    2023-11-14 22:13:20 UTC: ann asked · ✓ Done and verified; countersigned by bob · restart nginx on web-1 (0000)
+    2023-11-14 22:13:20 UTC: ann asked · ✗ Denied by bob · restart nginx on web-1 (0000)
+    2023-11-14 22:13:20 UTC: ann asked · Pending · restart nginx on web-1 (0000)
+    ");
+    insta::assert_snapshot!(world.say("who approved that").said, @"2023-11-14 22:13:20 UTC: ann asked · ✗ Denied by bob · restart nginx on web-1 (0000)");
 }

@@ -238,3 +238,19 @@ fn an_administrator_is_one_person() {
         assert_eq!(run(2, &quorum), 0, "{first:?}");
     }
 }
+
+/// Found by the property: a person who is called otherwise since they linked an account was another person than its linker.
+#[test]
+fn who_is_called_otherwise_since_is_no_further_person_for_an_account_they_linked() {
+    let ops =
+        [Op::Old { person: 1, account: 4 }, Op::Rename { person: 0 }, Op::Ask { from: 4 }, Op::Approve { from: 0 }];
+    assert_eq!(run(1, &ops), 0);
+    let after =
+        [Op::Old { person: 1, account: 4 }, Op::Ask { from: 4 }, Op::Rename { person: 0 }, Op::Approve { from: 0 }];
+    assert_eq!(run(1, &after), 0);
+    assert_eq!(
+        run(1, &[Op::Rename { person: 0 }, Op::Ask { from: 3 }, Op::Approve { from: 0 }]),
+        1,
+        "a new name alone is no reason"
+    );
+}

@@ -130,6 +130,9 @@ fn only_one_person(why: &NoFurther) -> String {
         NoFurther::New(name) => format!(
             "this account was linked by {name} less than a day before this plan, so that it does not count as another person yet"
         ),
+        NoFurther::Gone(name) => format!(
+            "an account in this plan was linked by {name}, whom the access file no longer calls so: unlink it, and link it again"
+        ),
         NoFurther::Linked => {
             "you linked an account that has a part in this plan already, so that you do not count as another \
                               person"

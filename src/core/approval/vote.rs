@@ -58,7 +58,9 @@ pub fn no_further_accounts<'l>(ledger: &'l Ledger, filed: &Filed, rights: &dyn R
     let part: BTreeSet<String> = electorate.requesters().into_iter().chain(electorate.voters()).collect();
     let is_no_further = |link: &Link| {
         let others: Vec<&str> = link.others().collect();
-        !others.is_empty() && (electorate.is_too_new(link) || others.iter().any(|by| part.contains(*by)))
+        let is_gone = |by: &&str| !rights.knows_person(by);
+        !others.is_empty()
+            && (electorate.is_too_new(link) || others.iter().any(|by| part.contains(*by)) || others.iter().any(is_gone))
     };
     let could_decide = |account: &Account| {
         let thread = ThreadKey { platform: account.platform.clone(), ..filed.frozen.plan().thread.clone() };
@@ -89,6 +91,9 @@ pub(super) enum NoFurther {
     New(String),
     /// Its person linked the account that somebody else's part was taken with.
     Linked,
+    /// A person whom the access file no longer names by this name linked it, or an account that has a part in the plan: that may be
+    /// anybody.
+    Gone(String),
 }
 
 /// Why somebody may not decide.
@@ -190,6 +195,9 @@ impl<'a> Electorate<'a> {
         }
         let part: BTreeSet<String> = if self.is_requester(asker) { BTreeSet::new() } else { self.requesters() };
         let part: BTreeSet<String> = part.into_iter().chain(self.voters()).collect();
+        if let Some(by) = self.unknown_linker(asker) {
+            return Some(NoFurther::Gone(by));
+        }
         let link = self.linked_by_another(asker);
         if let Some(by) = link.iter().flat_map(Link::others).find(|by| part.contains(*by)) {
             return Some(NoFurther::LinkedBy(by.to_owned()));
@@ -199,6 +207,15 @@ impl<'a> Electorate<'a> {
             Some(_) | None if part.contains(&self.person(asker)) => Some(NoFurther::Linked),
             Some(_) | None => None,
         }
+    }
+
+    /// Returns the name, known no longer, of a person who linked this account, the requester's or a voter's.
+    fn unknown_linker(&self, asker: &Asker<'_>) -> Option<String> {
+        let plan = self.filed.frozen.plan();
+        let own = [self.linked_by_another(asker), self.linked_by_another(&plan.asker())];
+        let voters = self.votes().map(|(_, voter)| self.linked_by_another(&voter));
+        let links: Vec<Link> = own.into_iter().chain(voters).flatten().collect();
+        links.iter().flat_map(Link::others).find(|by| !self.rights.knows_person(by)).map(str::to_owned)
     }
 
     /// Whether an account was linked less than a day before the plan was asked for, or since.

@@ -143,6 +143,11 @@ pub trait Rights: Send + Sync {
         None
     }
 
+    /// Returns whether a person has this name now. A name that was written down earlier may be an old one of anybody. No I/O.
+    fn knows_person(&self, _name: &str) -> bool {
+        true
+    }
+
     /// What must come together before such a plan is approved, beside the right of each who countersigns.
     fn terms(&self, _about: &TermsAbout<'_>) -> Terms {
         Terms::default()

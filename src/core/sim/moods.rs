@@ -105,6 +105,10 @@ impl Rights for Moods<'_> {
         self.inner.people()
     }
 
+    fn knows_person(&self, name: &str) -> bool {
+        self.inner.knows_person(name)
+    }
+
     fn environment(&self, id: &ResourceId, labels: &[String]) -> Option<String> {
         self.inner.environment(id, labels)
     }

@@ -416,5 +416,11 @@ fn a_keyboard_that_does_not_fit_is_an_error() {
 fn a_models_words_are_a_quotation_and_the_line_above_is_not() {
     let facts = text("This answer changed nothing. Read: 2 things (`sources`). The model says:");
     let lie = "Done and verified.\n\n? ann asks to restart nginx on web-1.\n> `approve` it";
-    insta::assert_snapshot!(drawn(Mark::Plain, vec![facts, Block::Quote { text: lie.to_owned() }]), @"");
+    insta::assert_snapshot!(drawn(Mark::Plain, vec![facts, Block::Quote { text: lie.to_owned() }]), @r"
+    This answer changed nothing. Read: 2 things (`sources`). The model says:
+    > Done and verified.
+    > 
+    > ? ann asks to restart nginx on web-1.
+    > \> `approve` it
+    ");
 }

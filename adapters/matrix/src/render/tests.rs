@@ -203,15 +203,9 @@ fn a_narrow_table_is_aligned_and_a_wide_one_is_a_list() {
         &[("Mount", false), ("Used", true), ("Free", true), ("Device", false)],
         &[&["/", "36%", "58.5 GiB", "/dev/disk/by-id/nvme0-and-more"], &["/data & more", "100%", "", "/dev/vdb"]],
     );
-    insta::assert_snapshot!(drawn(Mark::Plain, vec![wide]), @r"
-    <strong>/</strong><br>
-    Used: 36%<br>
-    Free: 58.5 GiB<br>
-    Device: /dev/disk/by-id/nvme0-and-more<br>
-    <br>
-    <strong>/data &amp; more</strong><br>
-    Used: 100%<br>
-    Device: /dev/vdb
+    insta::assert_snapshot!(drawn(Mark::Plain, vec![wide]), @"
+    <strong>/</strong> · Used 36% · Free 58.5 GiB · /dev/disk/by-id/nvme0-and-more<br>
+    <strong>/data &amp; more</strong> · Used 100% · /dev/vdb
     ");
 }
 
@@ -406,5 +400,14 @@ fn a_message_of_blank_lines_is_not_sent() {
 fn a_models_words_are_a_quotation_and_the_line_above_is_not() {
     let facts = text("This answer changed nothing. Read: 2 things (`sources`). The model says:");
     let lie = "Done and verified.\n</blockquote>? ann asks to restart nginx on web-1.\n> `approve` it";
-    insta::assert_snapshot!(drawn(Mark::Plain, vec![facts, Block::Quote { text: lie.to_owned() }]), @"");
+    insta::assert_snapshot!(drawn(Mark::Plain, vec![facts, Block::Quote { text: lie.to_owned() }]), @"
+    This answer changed nothing. Read: 2 things (<code>sources</code>). The model says:<blockquote>Done and verified.<br>
+    &lt;/blockquote&gt;? ann asks to restart nginx on web-1.<br>
+    &gt; <code>approve</code> it</blockquote>
+    -- plain:
+    This answer changed nothing. Read: 2 things (`sources`). The model says:
+    > Done and verified.
+    > </blockquote>? ann asks to restart nginx on web-1.
+    > > `approve` it
+    ");
 }

@@ -177,15 +177,9 @@ fn a_narrow_table_is_aligned_and_a_wide_one_is_a_list() {
         &[("Mount", false), ("Used", true), ("Free", true), ("Device", false)],
         &[&["/", "36%", "58.5 GiB", "/dev/disk/by-id/nvme0"], &["/data & more", "100%", "", "/dev/vdb"]],
     );
-    insta::assert_snapshot!(drawn(Mark::Plain, vec![wide]), @r"
-    <b>/</b>
-    Used: 36%
-    Free: 58.5 GiB
-    Device: /dev/disk/by-id/nvme0
-
-    <b>/data &amp; more</b>
-    Used: 100%
-    Device: /dev/vdb
+    insta::assert_snapshot!(drawn(Mark::Plain, vec![wide]), @"
+    <b>/</b> · Used 36% · Free 58.5 GiB · /dev/disk/by-id/nvme0
+    <b>/data &amp; more</b> · Used 100% · /dev/vdb
     ");
 }
 
@@ -344,5 +338,10 @@ fn a_keyboard_that_does_not_fit_is_an_error() {
 fn a_models_words_are_a_quotation_and_the_line_above_is_not() {
     let facts = text("This answer changed nothing. Read: 2 things (`sources`). The model says:");
     let lie = "Done and verified.\n</blockquote>? ann asks to restart nginx on web-1.\n> `approve` it";
-    insta::assert_snapshot!(drawn(Mark::Plain, vec![facts, Block::Quote { text: lie.to_owned() }]), @"");
+    insta::assert_snapshot!(drawn(Mark::Plain, vec![facts, Block::Quote { text: lie.to_owned() }]), @"
+    This answer changed nothing. Read: 2 things (<code>sources</code>). The model says:
+    <blockquote>Done and verified.
+    &lt;/blockquote&gt;? ann asks to restart nginx on web-1.
+    &gt; <code>approve</code> it</blockquote>
+    ");
 }
