@@ -53,6 +53,10 @@ pub enum OwnCommand {
     ResetKeep,
     /// Which plans are open.
     Approvals,
+    /// Keep a thing known in this thread.
+    Pin,
+    /// Take that back.
+    Unpin,
     /// The changes of this thread, and how they ended.
     History,
     /// Who approved the last change.
@@ -109,6 +113,8 @@ impl OwnCommand {
             | Self::ResetKeep
             | Self::Approvals
             | Self::Details
+            | Self::Pin
+            | Self::Unpin
             | Self::History
             | Self::WhoApproved
             | Self::Again

@@ -332,6 +332,22 @@ own = "unlink"
 args.account = "{account}"
 
 [[intent]]
+name = "pin"
+about = "keep a thing known in this thread, also over `reset keep`"
+examples = ["pin nginx", "pin it"]
+patterns = ["pin (?:the )?(?P<thing>\\S+)"]
+own = "pin"
+target = "thing"
+
+[[intent]]
+name = "unpin"
+about = "let a pinned thing be forgotten like others"
+examples = ["unpin nginx"]
+patterns = ["unpin (?:the )?(?P<thing>\\S+)"]
+own = "unpin"
+target = "thing"
+
+[[intent]]
 name = "history"
 about = "the changes of this thread"
 examples = ["history"]

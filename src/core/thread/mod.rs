@@ -21,6 +21,7 @@ mod live;
 mod named;
 mod outputs;
 mod perceive;
+mod pins;
 mod plans;
 mod prefetch;
 mod procedure;

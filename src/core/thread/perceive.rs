@@ -19,7 +19,8 @@ use super::run::advance;
 use super::sight::Sight;
 use super::state::{AuditAbout, Question, Resume, Turn};
 use super::{
-    It, agent, carry, decision, details, draft, follow_up, grants, limited, link, link_news, room, say, stop, waiting,
+    It, agent, carry, decision, details, draft, follow_up, grants, limited, link, link_news, pins, room, say, stop,
+    waiting,
 };
 
 /// A signal begins a request.
@@ -173,6 +174,8 @@ fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     follow_up::remember(turn, &route, &intent.does);
     match &intent.does {
         Does::Own(OwnCommand::Again) => follow_up::again(turn, request),
+        Does::Own(OwnCommand::Pin) => pins::typed(turn, request, &route, true),
+        Does::Own(OwnCommand::Unpin) => pins::typed(turn, request, &route, false),
         Does::Own(OwnCommand::More) => follow_up::more(turn, request),
         Does::Own(OwnCommand::Approve) => decision::typed(turn, request, Verb::Approve, &route),
         Does::Own(OwnCommand::Deny) => decision::typed(turn, request, Verb::Deny, &route),

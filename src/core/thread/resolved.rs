@@ -169,6 +169,11 @@ impl ResolvedContext {
         known
     }
 
+    /// Takes a pin away. Returns whether there was one.
+    pub fn unpin(&mut self, id: &ResourceId) -> bool {
+        self.pinned.remove(id)
+    }
+
     /// Forgets one thing: it is gone, or has become another.
     pub fn lose(&mut self, id: &ResourceId) {
         self.drop_entry(id);

@@ -12,6 +12,7 @@ mod history;
 pub(in crate::thread) mod limits;
 pub(in crate::thread) mod link;
 pub(in crate::thread) mod people;
+pub(in crate::thread) mod pins;
 pub(in crate::thread) mod plans;
 pub(in crate::thread) mod progress;
 pub(in crate::thread) mod room;
@@ -235,6 +236,8 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         // Decisions, permissions, links and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve
         | OwnCommand::Again
+        | OwnCommand::Pin
+        | OwnCommand::Unpin
         | OwnCommand::More
         | OwnCommand::Details
         | OwnCommand::Deny

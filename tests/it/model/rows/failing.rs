@@ -63,7 +63,7 @@ pub(super) async fn a_failure_that_nobody_knows_is_explained_by_the_model(place:
     ");
     reads!(room.hear("The model says").await, @"
     This answer changed nothing. Read: 1 thing (sources). The model says:
-    | The flux capacitor is out of line; 88 says how far. Realign it.
+    The flux capacitor is out of line; 88 says how far. Realign it.
     ");
     assert!(told(&model.asked()[0]).contains(STRANGE), "{}", told(&model.asked()[0]));
 }
@@ -87,7 +87,7 @@ pub(super) async fn a_model_is_told_of_a_raw_403_and_people_are_spared_it(place:
     let mut room = room(place, &model, &shop).await;
     reads!(room.ask(QUESTION, "may not look").await, @"
     This answer changed nothing. Read: 1 thing (sources). The model says:
-    | I may not look at the till.
+    I may not look at the till.
     ");
     assert!(told(&model.asked()[2]).contains(FORBIDDEN), "{}", told(&model.asked()[2]));
     let sent = room.sent();

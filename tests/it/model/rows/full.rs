@@ -21,7 +21,7 @@ pub(super) async fn where_a_question_is_too_long_for_one_model_the_larger_one_is
     let mut room = Room::with(place, &model, "fast = \"small\"\n").await;
     reads!(room.ask(QUESTION, "Ask the team.").await, @"
     This answer changed nothing. Nothing was read. The model says:
-    | Ask the team.
+    Ask the team.
     ");
     let models: Vec<_> = model.asked().iter().map(|asked| asked["model"].clone()).collect();
     assert_eq!(models, ["small", "big"]);
@@ -47,7 +47,7 @@ pub(super) async fn what_was_read_is_told_in_short_so_that_a_question_never_grow
     let mut room = Room::with(place, &model, &shop.config()).await;
     reads!(room.ask(QUESTION, "Look at the till.").await, @"
     This answer changed nothing. Read: 9 things (sources). The model says:
-    | Look at the till.
+    Look at the till.
     ");
     let asked: Vec<String> = model.asked().iter().map(told).collect();
     let sizes: Vec<usize> = asked.iter().map(|told| told.chars().count()).collect();

@@ -191,7 +191,8 @@ fn drawn(message: &Value) -> String {
         "failed" => "❌ ",
         _ => "",
     };
-    let mut text = format!("{mark}{}", alone.text().replace('`', ""));
+    // A chat draws a quotation without signs; that it is one is tested in `model/steps.rs` and beside each adapter's drawing.
+    let mut text = format!("{mark}{}", alone.text().replace('`', "").replace("\n| ", "\n"));
     let blocks = message["blocks"].as_array().into_iter().flatten();
     let choices = blocks.filter_map(|block| block["choices"].as_array()).flatten();
     for (at, choice) in choices.enumerate() {

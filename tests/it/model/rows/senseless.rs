@@ -32,7 +32,7 @@ pub(super) async fn a_call_that_was_invented_is_refused_as_data_and_the_model_me
     let mut room = Room::with(place, &model, "").await;
     reads!(room.ask(DISK_QUESTION, "have room").await, @"
     This answer changed nothing. Refused: a call that does not exist (NOT_FOUND; why tells more). Read: 2 things (sources). The model says:
-    | The disks have room.
+    The disks have room.
     ");
     told_of(&model, 1, "refused by schema: NOT_FOUND: there is no tool for `k8s.delete_everything`");
     told_of(&model, 3, "refused by schema: INVALID_INPUT: `depth` is no argument of this action; it takes none");
@@ -56,7 +56,7 @@ pub(super) async fn a_call_in_prose_is_read_and_one_that_is_nearly_json_is_mende
     let mut room = Room::with(place, &model, "").await;
     reads!(room.ask(DISK_QUESTION, "have room").await, @"
     This answer changed nothing. Read: 2 things (sources). The model says:
-    | The disks have room.
+    The disks have room.
     ");
     assert_eq!(room.calls().await, ["host_machine.find", "host_disk.usage"]);
     let sent = room.sent();
@@ -73,7 +73,7 @@ pub(super) async fn what_nobody_can_mend_is_asked_again_and_then_of_the_larger_m
     let mut room = Room::with(place, &model, TWO).await;
     reads!(room.ask(QUESTION, "Ask the team").await, @"
     This answer changed nothing. Nothing was read. The model says:
-    | Ask the team.
+    Ask the team.
     ");
     assert_eq!(models(&model), ["small", "small", "big"]);
     told_of(&model, 1, "not tried: the arguments are no JSON object");

@@ -28,7 +28,7 @@ pub(super) async fn a_model_that_answers_before_a_change_is_verified_has_it_look
     reads!(room.ask(QUESTION, "Ask the team.").await, @"
     Not verified yet: shop_pods.restart on pod:shop:till.
     This answer changed nothing. Nothing was read. The model says:
-    | Ask the team.
+    Ask the team.
     ");
     reads!(room.hear("Done and verified: restart").await, @r"
     Done and verified: restart pod till. A fresh read shows what was expected.
