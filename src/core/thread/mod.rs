@@ -4,6 +4,7 @@
 mod agent;
 mod budget;
 mod carry;
+mod conclude;
 mod decision;
 mod details;
 mod directory;

@@ -10,13 +10,14 @@ use crate::command;
 use crate::effect::{Effect, Ending};
 use crate::envelope::{Code, Details, Envelope, Failure, Recovery};
 use crate::gate::{Refusal, ToolCall, judge_call};
-use crate::port::{Block, Claim, Mark, Source};
+use crate::port::{Claim, Mark, Source};
 use crate::proposal::Proposal;
 use crate::resource::{Resource, ResourceId};
 use crate::signal::{CallId, Mono, SignalId};
 use crate::tool::ToolKind;
 use crate::usage::Origin;
 
+use super::conclude::conclude;
 use super::procedure::{CHOICES_MAX, Choice, Procedure, Stage, Wanted};
 use super::request::{Driver, Request};
 use super::sight::Sight;
@@ -348,64 +349,6 @@ fn resume_on(procedure: &Procedure, resource: Resource) -> (crate::port::Choice,
     let wanted = Wanted::Known(Entity { id: resource.id, name: resource.name });
     let again = Procedure { wanted, stage: Stage::Find, ..procedure.clone() };
     (shown, Resume::Procedure(Box::new(again)))
-}
-
-fn conclude(
-    turn: &mut Turn<'_>,
-    mut request: Request,
-    procedure: &Procedure,
-    call: Option<&ToolCall>,
-    envelope: &Envelope,
-) {
-    let Some((call, spec)) = call.and_then(|call| Some((call, turn.env.registry.action(&call.tool, &call.action)?)))
-    else {
-        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::nothing_to_show());
-        turn.finish(request, Ending::Answered);
-        return;
-    };
-    let mut blocks: Vec<Block> = procedure.said_it.iter().map(|text| Block::Text { text: text.clone() }).collect();
-    match silent(turn, procedure, envelope) {
-        Some(sentence) => blocks.push(say::line(sentence)),
-        None => blocks.extend(answer::show(&spec.show, &call.args, envelope, turn.env.mask)),
-    }
-    let spoken_of = spoken_of(turn, call, envelope);
-    turn.state.entities.remember(&request.signal.actor.id, request.turn, spoken_of);
-    // An answer rests on what was looked at for it, not on how its target was found.
-    let sources = request.sources.last().cloned().into_iter().collect();
-    let (meant, choices) = trouble::meaning(turn, &request, call, envelope).unwrap_or_default();
-    blocks.extend(meant);
-    turn.offer(request, (Mark::Plain, Claim::Readings { sources, unverified: None }, blocks), choices);
-}
-
-/// Returns what an intent says in the place of a command that ended well and printed nothing. `grep` ends with 1 where it finds nothing.
-fn silent(turn: &Turn<'_>, procedure: &Procedure, envelope: &Envelope) -> Option<String> {
-    let sentence = turn.env.intents.named(&procedure.intent)?.silent.clone()?;
-    let data = &envelope.data;
-    let ended_well = matches!(data.get("exit_code").and_then(Value::as_i64), Some(0 | 1));
-    let is_blank = |name: &str| match data.get(name) {
-        Some(Value::String(text)) => text.trim().is_empty(),
-        Some(Value::Array(lines)) => lines.iter().all(|line| line.as_str().is_some_and(|line| line.trim().is_empty())),
-        Some(Value::Null) | None => true,
-        Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => false,
-    };
-    let is_whole = envelope.meta.left_out.is_empty() && data.get("output").is_some();
-    (ended_well && is_whole && is_blank("output") && is_blank("errors")).then_some(sentence)
-}
-
-/// What an answer was about: its target, or else the things it lists.
-fn spoken_of(turn: &Turn<'_>, call: &ToolCall, envelope: &Envelope) -> Vec<Entity> {
-    let target = call.target.as_ref().filter(|id| !id.is_place());
-    if let Some(id) = target {
-        let name = turn.state.resolved.peek(id).map_or_else(|| id.uid().to_owned(), |known| known.name.clone());
-        return vec![Entity { id: id.clone(), name }];
-    }
-    let lists = envelope.data.as_object().into_iter().flat_map(|data| data.values()).filter_map(Value::as_array);
-    lists.flatten().filter_map(listed_entity).take(CHOICES_MAX).collect()
-}
-
-fn listed_entity(row: &Value) -> Option<Entity> {
-    let id: ResourceId = row.get("id")?.as_str()?.parse().ok()?;
-    Some(Entity { id, name: row.get("name")?.as_str()?.to_owned() })
 }
 
 fn known_missing(turn: &Turn<'_>, request: &Request, call: &ToolCall) -> Option<Envelope> {
