@@ -77,18 +77,18 @@ async fn a_card_bears_its_reactions_until_it_is_decided() {
         let on_it = events.iter().filter(|event| event["content"]["m.relates_to"]["event_id"] == sent[0].as_str());
         on_it.filter_map(|event| event["content"]["m.relates_to"]["key"].as_str().map(ToOwned::to_owned)).collect()
     };
-    ann.until("its reactions", |ann| seeds(ann).len() == 2).await;
-    assert_eq!(seeds(&ann), ["✅", "❌"]);
+    ann.until("its reactions", |ann| seeds(ann).len() == 3).await;
+    assert_eq!(seeds(&ann), ["✅", "❌", "🔎"]);
     let done = outgoing(scene.thread(&room, asked.as_str()), "restart nginx: approved");
     assert_eq!(edit::edit(&matrix, &sent, to(&done)).await, Delivery::Sent(sent.clone()));
     let redactions =
         |ann: &Person| ann.events(&room).iter().filter(|event| event["type"] == "m.room.redaction").count();
-    ann.until("they are gone", |ann| redactions(ann) == 2).await;
+    ann.until("they are gone", |ann| redactions(ann) == 3).await;
     let edited = ann.sees(&room, "* restart nginx: approved").await;
     assert_eq!(edited["content"]["m.new_content"]["body"], "restart nginx: approved");
     assert_eq!(edited["content"]["m.relates_to"]["event_id"], sent[0].as_str());
     assert_eq!(edit::retract(&matrix, &card.to, &sent).await, Delivery::Sent(Vec::new()));
-    ann.until("it is gone", |ann| redactions(ann) == 3).await;
+    ann.until("it is gone", |ann| redactions(ann) == 4).await;
     hearing.stop().await;
 }
 
