@@ -434,7 +434,7 @@ impl Rights for Access {
     }
 
     fn knows_person(&self, name: &str) -> bool {
-        // No name has a colon: this is an account, which nobody is called otherwise by.
+        // A name never has a colon, so this is an account id, and an account id stays with its person.
         name.contains(':') || self.directory.principals.iter().any(|one| one.name == name)
     }
 

@@ -37,6 +37,12 @@ pub fn one_line(untrusted: &str, chars_max: usize) -> String {
     cut(&escape(&enough).replace('\n', "⏎"), chars_max)
 }
 
+/// The text as the beginning of a sentence: its first letter is a capital.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
 /// The text, or as much of its beginning as leaves room for `…`: never more than `chars_max` characters.
 pub fn cut(text: &str, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {

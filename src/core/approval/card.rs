@@ -40,7 +40,7 @@ pub fn card(frozen: &Frozen) -> Result<Vec<Block>, String> {
     Ok(blocks)
 }
 
-/// Draws the whole plan, with its full id and how it is decided in words. Returns an error if the plan cannot be read.
+/// Draws the whole plan, with its full id. Returns an error if the plan cannot be read.
 pub fn details(frozen: &Frozen) -> Result<Vec<Block>, String> {
     let plan = read(frozen)?;
     let lead = Block::Text { text: format!("The whole plan: {}.", shown(&plan.title)) };
@@ -123,7 +123,7 @@ fn effect(plan: &Plan) -> String {
     });
     let changed = plan.expect.changed.iter().map(|path| format!("another {path}"));
     let all: Vec<String> = values.chain(changed).collect();
-    capital(&all.join(", "))
+    text::capital(&all.join(", "))
 }
 
 fn is_hash(value: &str) -> bool {
@@ -245,11 +245,6 @@ fn expected(plan: &Plan) -> String {
     let changed = plan.expect.changed.iter().map(|path| format!("another {path}"));
     let all: Vec<String> = equals.chain(changed).collect();
     if all.is_empty() { "it is still there".to_owned() } else { all.join(", ") }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
 /// Untrusted text on one line: whole, escaped, and harmless.

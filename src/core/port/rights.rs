@@ -143,7 +143,7 @@ pub trait Rights: Send + Sync {
         None
     }
 
-    /// Returns whether a person has this name now. A name that was written down earlier may be an old one of anybody. No I/O.
+    /// Returns whether a person has this name now. A plan may name a person by a name since given up. No I/O.
     fn knows_person(&self, _name: &str) -> bool {
         true
     }

@@ -30,7 +30,7 @@ const AFTER: [&str; 7] = [" right now", " please", " pls", " plz", " thanks", " 
 /// After a request only: a reason or a file's content may end so.
 const AFTER_REQUEST: [&str; 3] = [" for me", " rn", " asap"];
 
-/// What a message begins with whose end is a person's own words.
+/// The first words of messages that end in a person's own words.
 const OWN_WORDS: [&str; 8] = ["approve", "countersign", "deny", "reject", "cancel", "append", "write", "add"];
 
 /// How a follow-up begins: it belongs to what was just talked about (CAS-03).

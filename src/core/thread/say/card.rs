@@ -8,7 +8,7 @@ use crate::secrets::Mask;
 use crate::signal::Actor;
 use crate::text;
 
-use super::plans::{NOTHING_CHANGED, capital};
+use super::plans::NOTHING_CHANGED;
 use super::quote;
 
 /// The most characters of a name.
@@ -55,7 +55,7 @@ fn verified(filed: &Filed, outcome: Outcome, who: &str) -> (Mark, String) {
 
 /// In the words of [`told`], as everywhere.
 fn came_to_nothing(told: Told, by: Option<&Decided>, mask: &Mask) -> (Mark, String) {
-    let word = capital(told.word());
+    let word = text::capital(told.word());
     match told {
         Told::Denied | Told::Cancelled => (Mark::Plain, format!("✗ {word}{}", decided(by, mask))),
         Told::TimedOut | Told::BegunTooLate | Told::Withdrawn(_) => {

@@ -6,7 +6,6 @@ use crate::port::Block;
 use crate::secrets::Mask;
 use crate::text;
 
-use super::plans::capital;
 use super::{card, sentence};
 
 /// The most changes in one answer: the newest.
@@ -39,7 +38,7 @@ fn line(filed: &Filed, mask: &Mask) -> String {
     let heading = approval::heading(&filed.frozen).unwrap_or_default();
     let status = card::status(filed, filed.standing.decided.as_ref(), mask).map(|(_, status)| status);
     let status = match (filed.state(), status) {
-        (PlanState::Pending, _) | (_, None) => capital(filed.state().as_str()),
+        (PlanState::Pending, _) | (_, None) => text::capital(filed.state().as_str()),
         (_, Some(status)) => status,
     };
     format!("{}: {by} asked · {}", answer::time(at), card::decided_card(&heading, Some(&status.replace('\n', " "))))

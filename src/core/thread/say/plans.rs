@@ -37,12 +37,6 @@ pub(super) fn title(plan: &Plan) -> String {
     text::defuse_mentions(&text::one_line(&plan.title, TITLE_CHARS_MAX))
 }
 
-/// The beginning of a sentence.
-pub(super) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
-}
-
 /// The line above a card that is shown again after a decision without an id.
 pub(in crate::thread) fn waits_here(verb: Verb, plan: &PlanId) -> String {
     let verb = verb.as_str();
@@ -168,7 +162,7 @@ pub(in crate::thread) fn verified(
     let saw = saw(plan, outcome, findings);
     let lead = match (is_success(plan, outcome), trouble) {
         (true, None) => format!("Done and verified: {}. {saw}", title(plan)),
-        (true, Some(_)) => format!("{} did not go smoothly, but it took effect. {saw}", capital(&title(plan))),
+        (true, Some(_)) => format!("{} did not go smoothly, but it took effect. {saw}", text::capital(&title(plan))),
         (false, _) => format!("Not as planned: {}. {saw}", title(plan)),
     };
     let mut blocks = sentence(lead);

@@ -8,7 +8,7 @@ use crate::secrets::Mask;
 use crate::signal::Actor;
 use crate::text;
 
-use super::plans::{NOTHING_CHANGED, capital, title};
+use super::plans::{NOTHING_CHANGED, title};
 use super::{line, quote, sentence};
 
 /// Nothing was changed, and why: in the words of [`told`], the same everywhere.
@@ -24,7 +24,7 @@ pub(in crate::thread) fn came_to_nothing(filed: &Filed, mask: &Mask) -> Vec<Bloc
         Told::TimedOut | Told::BegunTooLate | Told::Withdrawn(_) => " Ask again if it is still wanted.",
         Told::Denied | Told::Cancelled | Told::Refused(_) | Told::Failed => "",
     };
-    sentence(format!("{}: {}.{why} {NOTHING_CHANGED}{again}", capital(told.word()), title(filed.frozen.plan())))
+    sentence(format!("{}: {}.{why} {NOTHING_CHANGED}{again}", text::capital(told.word()), title(filed.frozen.plan())))
 }
 
 /// What became of a proposal that had to be countersigned, for `why`.
