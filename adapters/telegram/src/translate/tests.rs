@@ -134,8 +134,8 @@ fn commands_are_words_and_those_of_other_bots_are_not_ours() {
     ];
     insta::assert_snapshot!(rows.join("\n"), @r#"
     Command: "disk usage /data"
-    Command: "help"
-    Command: "help"
+    Command: "start"
+    Command: "start"
     Command: "Disk Usage"
     Command: "/anything else "
     Command: "/approve_4a3f"
