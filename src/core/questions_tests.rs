@@ -11,10 +11,10 @@ const SEEN: &str = include_str!("questions/seen.txt");
 const KEPT: &str = include_str!("questions/kept.txt");
 const CHATTER: &str = include_str!("questions/chatter.txt");
 
-/// The least share of questions that is answered well or rightly declined, in percent. Of those kept aside 77 were on the day that
-/// they were written.
+/// The least share of questions that is answered well or rightly declined, in percent. Of those kept aside 90 were when they
+/// were looked at first; the intents were not changed for them after that.
 const SEEN_WELL_MIN: usize = 85;
-const KEPT_WELL_MIN: usize = 75;
+const KEPT_WELL_MIN: usize = 85;
 
 /// The most that is answered wrongly, in percent.
 const WRONG_MAX: usize = 2;
@@ -37,11 +37,12 @@ fn shipped() -> World {
     world
 }
 
-/// Returns the intent that a line leads to, or `declined`. A misspelt one may be asked about first.
-fn led_to(line: &str) -> String {
+/// Returns the intent that a line leads to, or `declined`; and whether the bot asked first if just that was meant.
+fn led_to(line: &str) -> (String, bool) {
     let mut world = shipped();
     let told = world.say(line);
-    let told = if told.said.contains("Type 1 or yes to run it") { world.say("1") } else { told };
+    let asks = told.said.contains("Type 1 or yes to run it") || told.said.contains("I don't understand all of");
+    let told = if asks { world.say("1") } else { told };
     let intent = |counted: &String| {
         let (_, rest) = counted.split_once("requests_total")?;
         let (_, rest) = rest.split_once("intent")?;
@@ -53,21 +54,25 @@ fn led_to(line: &str) -> String {
         Some(name)
     };
     let found = told.counted.iter().find_map(intent).unwrap_or_default();
-    if found == "none" || found.is_empty() { DECLINED.to_owned() } else { found }
+    let found = if found == "none" || found.is_empty() { DECLINED.to_owned() } else { found };
+    (found, asks)
 }
 
 struct Tally {
     all: usize,
+    /// Of all, those where the bot asked first.
+    asked: usize,
     well: Vec<String>,
     wrong: Vec<String>,
     not_understood: Vec<String>,
 }
 
 fn tally(questions: &str) -> Tally {
-    let mut tally = Tally { all: 0, well: Vec::new(), wrong: Vec::new(), not_understood: Vec::new() };
+    let mut tally = Tally { all: 0, asked: 0, well: Vec::new(), wrong: Vec::new(), not_understood: Vec::new() };
     for (question, expected) in questions.lines().filter_map(|line| line.split_once('\t')) {
-        let found = led_to(question);
+        let (found, asked) = led_to(question);
         tally.all += 1;
+        tally.asked += usize::from(asked);
         let line = format!("{question} -> {found}, not {expected}");
         if expected.split('|').any(|one| one == found) {
             tally.well.push(line);
@@ -84,9 +89,9 @@ fn tally(questions: &str) -> Tally {
 #[expect(clippy::disallowed_macros, reason = "the figures are for people")]
 fn most_questions_are_understood_and_hardly_any_wrongly() {
     for (half, questions, well_min) in [("seen", SEEN, SEEN_WELL_MIN), ("kept aside", KEPT, KEPT_WELL_MIN)] {
-        let Tally { all, well, wrong, not_understood } = tally(questions);
+        let Tally { all, asked, well, wrong, not_understood } = tally(questions);
         let report = format!(
-            "{half}: {} of {all} well, {} wrong, {} not understood\nwrong:\n{}\nnot understood:\n{}",
+            "{half}: {} of {all} well, {} wrong, {} not understood; asked first: {asked}\nwrong:\n{}\nnot understood:\n{}",
             well.len(),
             wrong.len(),
             not_understood.len(),

@@ -116,9 +116,9 @@ fn what_an_intent_file_cannot_mean_is_refused_with_the_intent_and_the_name() {
     ];
     let said: Vec<String> = files.iter().map(|file| loaded(file).expect_err(file)).collect();
     insta::assert_snapshot!(said.join("\n"), @r"
-    replies.toml: intent `canned`: its reply names `{servce}`, and its pattern `restart (?P<service>\S+) (?P<nonce>\S.*)` has no group of this name
-    replies.toml: intent `canned`: its pattern names a group `nonce` that no brace of its reply uses
-    replies.toml: intent `canned`: its reply names `{nonce}`, and its pattern `bounce (?P<service>\S+)` has no group of this name
+    replies.toml: intent `canned`: its reply names `{servce}`, and `restart (?P<service>\S+) (?P<nonce>\S.*)` has no group of this name
+    replies.toml: intent `canned`: `restart (?P<service>\S+) (?P<nonce>\S.*)` names a group `nonce` that no brace of its reply uses
+    replies.toml: intent `canned`: its reply names `{nonce}`, and `bounce (?P<service>\S+)` has no group of this name
     replies.toml: intent `canned`: its reply has a brace that has no other; write `{{` or `}}` for one that is to be shown
     replies.toml: intent `canned`: its reply begins with somebody else's words; begin with words of its own, so that nobody can have the bot say whatever they like
     replies.toml: intent `canned`: its reply is empty

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::hear::{Heard, is_pronoun};
+use super::hear::{Heard, hear, is_pronoun};
 use super::intents::{Caught, Does, Intent, OwnCommand};
 use super::keywords;
 use super::spelling::corrected;
@@ -19,6 +19,8 @@ pub enum Layer {
     Exact,
     /// A pattern.
     Pattern,
+    /// Words in any order.
+    Phrase,
 }
 
 impl Layer {
@@ -28,6 +30,7 @@ impl Layer {
             Self::Sticky => "sticky",
             Self::Exact => "exact",
             Self::Pattern => "pattern",
+            Self::Phrase => "phrase",
         }
     }
 }
@@ -71,13 +74,13 @@ pub fn route(
     }
     if heard.follow_up && sticky.is_none() {
         // "and the disk?" follows nothing here; still, the words may stand for themselves.
-        return by_pattern(heard, None, env);
+        return by_pattern(heard, None, env).or_else(|| by_phrase(heard, env));
     }
     let remembered = env.exact.get(&exact_key(thread, roles, heard));
     let remembered = remembered.filter(|route| env.intents.named(&route.intent).is_some());
     match remembered {
         Some(route) => Some(Route { layer: Layer::Exact, ..route.clone() }),
-        None => by_pattern(heard, sticky, env).or_else(|| as_typed(heard, env)),
+        None => by_pattern(heard, sticky, env).or_else(|| as_typed(heard, env)).or_else(|| by_phrase(heard, env)),
     }
 }
 
@@ -129,6 +132,11 @@ fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Rout
     Some(Route { intent: intent.name.clone(), args, target, layer })
 }
 
+fn by_phrase(heard: &Heard, env: &Env<'_>) -> Option<Route> {
+    let (intent, Caught { args, target }) = env.intents.by_phrase(heard)?;
+    Some(Route { intent: intent.name.clone(), args, target, layer: Layer::Phrase })
+}
+
 /// Whether a route may be remembered, or that it was used again: it means the same next time, and it is no write (C-29).
 pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -> bool {
     let is_never_kept = match &intent.does {
@@ -141,6 +149,51 @@ pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -
     // The key of what is remembered has not every blank and every mark that was typed.
     let is_never_kept = is_never_kept || intent.takes_as_typed();
     route.is_free_of_context() && route.layer != Layer::Sticky && !is_never_kept
+}
+
+/// Readings of a part of a message: of its clauses by themselves, or else of all of it without the words that the nearest phrase
+/// does not know. Reads only, at most three.
+pub(crate) fn in_part(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
+    let mended = corrected(&heard.text, env.intents.vocabulary()).map(|text| hear(&text));
+    let heard = mended.as_ref().unwrap_or(heard);
+    let mut parts: Vec<Suggested> = Vec::new();
+    for clause in clauses(&heard.text) {
+        let suggested = reading(&clause, env);
+        let is_new = |one: &Suggested| parts.iter().all(|known| known.about != one.about);
+        parts.extend(suggested.filter(is_new));
+    }
+    if parts.is_empty() {
+        parts.extend(env.intents.loosely(heard).and_then(|text| reading(&text, env)));
+    }
+    parts.truncate(SUGGESTED_MAX);
+    parts
+}
+
+/// Returns the clauses of a message; none if it is one clause.
+fn clauses(text: &str) -> Vec<String> {
+    const BETWEEN: [&str; 4] = ["and", "or", "but", "because"];
+    let mut clauses = vec![Vec::new()];
+    for word in text.split(' ') {
+        let ends = word.ends_with([',', ';', '.', '?', '!']);
+        let is_between = BETWEEN.contains(&word.to_ascii_lowercase().as_str());
+        if let Some(clause) = clauses.last_mut().filter(|_| !is_between) {
+            clause.push(word.trim_end_matches([',', ';']));
+        }
+        if ends || is_between {
+            clauses.push(Vec::new());
+        }
+    }
+    clauses.retain(|clause| !clause.is_empty());
+    if clauses.len() < 2 { Vec::new() } else { clauses.into_iter().map(|clause| clause.join(" ")).collect() }
+}
+
+/// Returns what a part of a message means by itself, where that only reads.
+fn reading(text: &str, env: &Env<'_>) -> Option<Suggested> {
+    let heard = hear(text);
+    let route = by_pattern(&heard, None, env).or_else(|| by_phrase(&heard, env))?;
+    let is_tool = |intent: &&Intent| matches!(intent.does, Does::Call { .. });
+    let intent = env.intents.named(&route.intent).filter(|intent| only_reads(intent, env)).filter(is_tool)?;
+    route.is_free_of_context().then(|| Suggested { text: heard.text, about: intent.about.clone(), runs: true })
 }
 
 /// Something that might have been meant.
@@ -192,7 +245,7 @@ fn only_reads(intent: &Intent, env: &Env<'_>) -> bool {
 pub(crate) fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
     let text = corrected(&heard.text, env.intents.vocabulary())?;
     let better = Heard { lower: text.to_ascii_lowercase(), original: text.clone(), text, follow_up: heard.follow_up };
-    let route = by_pattern(&better, None, env)?;
+    let route = by_pattern(&better, None, env).or_else(|| by_phrase(&better, env))?;
     let intent = env.intents.named(&route.intent)?;
     // A decision is made in its own words, with the full id in them, and never by saying yes to something else (AC-24).
     let is_decision = matches!(intent.does, Does::Own(own) if own.decides());
@@ -253,6 +306,20 @@ mod tests {
             "curl -X POST http://example.org/x",
         ] {
             assert_eq!(ran(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_clauses() {
+        let table: [(&str, &[&str]); 5] = [
+            ("disk usage", &[]),
+            ("customers complain, is it slow?", &["customers complain", "is it slow?"]),
+            ("uptime and load", &["uptime", "load"]),
+            ("check /etc/hosts, and then what", &["check /etc/hosts", "then what"]),
+            ("and , or", &[]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(super::clauses(text), expected, "{text}");
         }
     }
 

@@ -5,7 +5,7 @@
 const CHARS_MAX: usize = 2_000;
 
 /// Words of courtesy before a question. They change nothing.
-const BEFORE: [&str; 16] = [
+const BEFORE: [&str; 29] = [
     "please ",
     "pls ",
     "hey ",
@@ -22,6 +22,19 @@ const BEFORE: [&str; 16] = [
     "tell me ",
     "give me ",
     "let me see ",
+    "kindly ",
+    "check if ",
+    "check whether ",
+    "check that ",
+    "hi, ",
+    "hey, ",
+    "hello, ",
+    "good morning, ",
+    "good evening, ",
+    "be so kind to ",
+    "be so kind and ",
+    "be so good to ",
+    "be so good and ",
 ];
 
 /// And after it.
@@ -31,7 +44,8 @@ const AFTER: [&str; 7] = [" right now", " please", " pls", " plz", " thanks", " 
 const AFTER_REQUEST: [&str; 3] = [" for me", " rn", " asap"];
 
 /// The first words of messages that end in a person's own words.
-const OWN_WORDS: [&str; 8] = ["approve", "countersign", "deny", "reject", "cancel", "append", "write", "add"];
+const OWN_WORDS: [&str; 10] =
+    ["approve", "countersign", "deny", "reject", "cancel", "append", "write", "add", "replace", "put"];
 
 /// How a follow-up begins: it belongs to what was just talked about (CAS-03).
 const FOLLOW_UP: [&str; 5] = ["and ", "what about ", "how about ", "also ", "then "];

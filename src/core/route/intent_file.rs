@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::intents::{Does, Intent, OwnCommand};
+use super::phrases::Phrase;
 use super::reply::Reply;
 use crate::tool::{ArgKind, Registry, ToolKind};
 
@@ -18,7 +19,10 @@ pub(super) struct IntentEntry {
     pub(super) name: String,
     about: String,
     examples: Vec<String>,
+    #[serde(default)]
     pub(super) patterns: Vec<String>,
+    #[serde(default)]
+    pub(super) phrases: Vec<String>,
     #[serde(default)]
     call: Option<String>,
     #[serde(default)]
@@ -60,8 +64,8 @@ pub(super) fn anchored(pattern: &str) -> Result<Regex, String> {
 
 /// Checks an entry against the tools.
 pub(super) fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, String> {
-    if entry.examples.is_empty() || entry.patterns.is_empty() {
-        return Err("give at least one example and one pattern".to_owned());
+    if entry.examples.is_empty() || (entry.patterns.is_empty() && entry.phrases.is_empty()) {
+        return Err("give at least one example, and one pattern or phrase".to_owned());
     }
     if let Some(command) = &entry.command {
         check_command(command)?;
@@ -147,11 +151,30 @@ fn checked_call(call: &str, entry: &IntentEntry, registry: &Registry) -> Result<
 }
 
 /// Checks that each group of a pattern is used.
-pub(super) fn check_groups(intent: &Intent, regex: &Regex) -> Result<(), String> {
+pub(super) fn check_pattern(intent: &Intent, regex: &Regex) -> Result<(), String> {
     let groups: Vec<&str> = regex.capture_names().flatten().collect();
-    intent.does.check_reply(&groups, regex)?;
+    check_groups(intent, &groups, regex.as_str().trim_start_matches("^(?:").trim_end_matches(")$"))
+}
+
+/// Parses a phrase of an intent. Loose words ask for no change and decide nothing.
+pub(super) fn check_phrase(intent: &Intent, written: &str, registry: &Registry) -> Result<Phrase, String> {
+    let only_reads = match &intent.does {
+        Does::Call { tool, action } => registry.kind(tool, action) != ToolKind::Write,
+        Does::Own(own) => !own.decides(),
+        Does::Reply(_) => true,
+    };
+    if !only_reads {
+        return Err(format!("it changes or decides something, so that `{written}` can't be a phrase; write a pattern"));
+    }
+    let phrase = Phrase::parse(written)?;
+    check_groups(intent, &phrase.groups().collect::<Vec<_>>(), written)?;
+    Ok(phrase)
+}
+
+fn check_groups(intent: &Intent, groups: &[&str], written: &str) -> Result<(), String> {
+    intent.does.check_reply(groups, written)?;
     match groups.iter().find(|group| !intent.names_group(group)) {
-        Some(group) => Err(format!("its pattern names a group `{group}` that {} uses", intent.does.user_of_groups())),
+        Some(group) => Err(format!("`{written}` names a group `{group}` that {} uses", intent.does.user_of_groups())),
         None => Ok(()),
     }
 }

@@ -1,6 +1,7 @@
 //! Intents: what people type and which procedure it means, as data (`config/intents.toml`). All patterns are compiled
 //! into one set. A file proves itself when it is read: every example must lead to its own intent.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use regex::{Regex, RegexSet, RegexSetBuilder};
@@ -10,8 +11,10 @@ use thiserror::Error;
 
 use super::groups::{placeholder, whole_group, with_groups};
 use super::hear::{Heard, hear};
-use super::intent_file::{IntentFile, anchored, check, check_groups};
+use super::intent_file::{IntentFile, anchored, check, check_pattern, check_phrase};
+use super::phrases::{Fit, Loose, Phrase, fillers, words_of};
 use super::reply::Reply;
+use super::spelling::{Vocabulary, is_misspelt};
 use super::verbatim;
 use crate::tool::Registry;
 
@@ -151,14 +154,11 @@ impl Does {
         }
     }
 
-    /// Every name in a reply is a group of this pattern: what nothing fills in would be shown as if it were meant.
-    pub(super) fn check_reply(&self, groups: &[&str], pattern: &Regex) -> Result<(), String> {
+    /// Every name in a reply is a group of this pattern or phrase: what nothing fills in would be shown as if it were meant.
+    pub(super) fn check_reply(&self, groups: &[&str], written: &str) -> Result<(), String> {
         let Self::Reply(reply) = self else { return Ok(()) };
         match reply.groups().find(|name| !groups.contains(name)) {
-            Some(name) => {
-                let pattern = pattern.as_str().trim_start_matches("^(?:").trim_end_matches(")$");
-                Err(format!("its reply names `{{{name}}}`, and its pattern `{pattern}` has no group of this name"))
-            }
+            Some(name) => Err(format!("its reply names `{{{name}}}`, and `{written}` has no group of this name")),
             None => Ok(()),
         }
     }
@@ -215,7 +215,9 @@ pub struct Intents {
     set: RegexSet,
     /// One per pattern, in the order of the set, with the position of its intent.
     patterns: Vec<(Regex, usize)>,
-    vocabulary: BTreeSet<String>,
+    /// With the position of its intent.
+    phrases: Vec<(Phrase, usize)>,
+    vocabulary: Vocabulary,
 }
 
 /// What an intent's pattern took from a message.
@@ -234,12 +236,13 @@ impl Intents {
         let mut intents = Vec::new();
         let mut sources = Vec::new();
         let mut all_patterns = Vec::new();
+        let mut all_phrases = Vec::new();
         for (file, content) in files {
             let wrong = |problem: String| IntentsError { file: file.to_owned(), problem };
             let parsed: IntentFile =
                 toml::from_str(content).map_err(|error| wrong(crate::tool::toml_problem(content, &error)))?;
             for entry in parsed.intents {
-                let (name, patterns) = (entry.name.clone(), entry.patterns.clone());
+                let (name, patterns, phrases) = (entry.name.clone(), entry.patterns.clone(), entry.phrases.clone());
                 let intent = check(entry, registry).map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
                 if intents.iter().any(|known: &Intent| known.name == name) {
                     return Err(wrong(format!("intent `{name}` is declared twice; give one of them another name")));
@@ -252,8 +255,14 @@ impl Intents {
                 }
                 for pattern in patterns {
                     let compiled = anchored(&pattern).map_err(|error| wrong(format!("intent `{name}`: {error}")))?;
-                    check_groups(&intent, &compiled).map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
+                    check_pattern(&intent, &compiled)
+                        .map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
                     all_patterns.push((compiled, intents.len()));
+                }
+                for phrase in phrases {
+                    let parsed = check_phrase(&intent, &phrase, registry)
+                        .map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
+                    all_phrases.push((parsed, intents.len()));
                 }
                 intents.push(intent);
                 sources.push(file.to_owned());
@@ -263,8 +272,11 @@ impl Intents {
             .size_limit(SET_BYTES_MAX)
             .build()
             .map_err(|error| IntentsError { file: sources.join(", "), problem: error.to_string() })?;
-        let vocabulary = intents.iter().flat_map(|intent| intent.examples.iter()).flat_map(|e| words(e)).collect();
-        let loaded = Self { all: intents, set, patterns: all_patterns, vocabulary };
+        let in_examples = intents.iter().flat_map(|intent| intent.examples.iter()).flat_map(|e| words(e));
+        let in_phrases = all_phrases.iter().flat_map(|(phrase, _)| phrase.words());
+        let others = in_phrases.chain(fillers().map(str::to_owned)).collect();
+        let vocabulary = Vocabulary { examples: in_examples.collect(), others };
+        let loaded = Self { all: intents, set, patterns: all_patterns, phrases: all_phrases, vocabulary };
         loaded.prove_examples(&sources)?;
         Ok(loaded)
     }
@@ -300,11 +312,13 @@ impl Intents {
 
     /// What these words mean by themselves, whatever was talked about.
     fn meant(&self, words: &str) -> Option<&Intent> {
-        self.catch(&hear(words)).into_iter().next().map(|(intent, _)| intent)
+        let heard = hear(words);
+        let by_pattern = self.catch(&heard).into_iter().next();
+        by_pattern.or_else(|| self.by_phrase(&heard)).map(|(intent, _)| intent)
     }
 
     /// Words that intents are written with.
-    pub(super) const fn vocabulary(&self) -> &BTreeSet<String> {
+    pub(super) const fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
@@ -321,18 +335,62 @@ impl Intents {
             .collect()
     }
 
+    /// Returns the intent that has most of its words in a message, with what they say. Two that have as many are one too many.
+    pub(super) fn by_phrase(&self, heard: &Heard) -> Option<(&Intent, Caught)> {
+        let message = words_of(heard);
+        let is_no_name = |word: &str| self.vocabulary.is_of_a_phrase(word);
+        let fitting =
+            self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit(&message, &is_no_name)?, phrase, at)));
+        let mut fitting: Vec<(Fit, &Phrase, &usize)> = fitting.collect();
+        fitting.sort_by_key(|(fit, _, _)| Reverse(fit.weight));
+        let (best, phrase, at) = fitting.first()?;
+        if fitting.iter().any(|(fit, _, other)| fit.weight == best.weight && other != at) {
+            return None;
+        }
+        let group = |name: &str| best.groups.get(name).and_then(|span| heard.text.get(span.clone()));
+        // "kernal version" asks for no package of this name.
+        if best.groups.keys().filter_map(|name| group(name)).any(|name| is_misspelt(name, &self.vocabulary)) {
+            return None;
+        }
+        let intent = self.all.get(**at)?;
+        let is_group = |name: &str| phrase.groups().any(|known| known == name);
+        Some((intent, intent.fill(&is_group, &group, &|_| None)))
+    }
+
+    /// Returns a message without the words that the nearest phrase does not know; nothing if two intents are equally near.
+    pub(super) fn loosely(&self, heard: &Heard) -> Option<String> {
+        let message = words_of(heard);
+        let says_nothing = |word: &str| !self.vocabulary.has(word);
+        let fitting =
+            self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit_loosely(&message, says_nothing)?, *at)));
+        let mut fitting: Vec<(Loose, usize)> = fitting.collect();
+        fitting.sort_by_key(|(loose, _)| (Reverse(loose.fit.weight), loose.unknown.len()));
+        let (best, at) = fitting.first()?;
+        let is_as_near = |(loose, of): &(Loose, usize)| {
+            of != at && loose.fit.weight == best.fit.weight && loose.unknown.len() == best.unknown.len()
+        };
+        if fitting.iter().any(is_as_near) {
+            return None;
+        }
+        let known = message.iter().enumerate().filter(|(at, _)| !best.unknown.contains(at));
+        let typed: Vec<&str> = known.filter_map(|(_, word)| heard.text.get(word.span.clone())).collect();
+        Some(typed.join(" "))
+    }
+
     /// Every example leads to its own intent, or to one of an earlier file: a team's own intents may be more particular
     /// than the built-in ones.
     fn prove_examples(&self, sources: &[String]) -> Result<(), IntentsError> {
         for (at, (intent, file)) in self.all.iter().zip(sources).enumerate() {
             for example in intent.examples.iter().chain(&intent.command) {
                 let heard = hear(example);
-                let caught = self.catch(&heard);
-                let first = caught.first().map(|(found, _)| found.name.as_str());
+                let by_pattern = self.catch(&heard).into_iter().next();
+                let first = by_pattern.or_else(|| self.by_phrase(&heard)).map(|(found, _)| found.name.as_str());
                 let problem = match first {
                     Some(name) if name == intent.name => continue,
                     Some(other) if self.is_of_an_earlier_file(other, at, sources) => continue,
-                    None => format!("intent `{}`: no pattern fits its own example `{example}`", intent.name),
+                    None => {
+                        format!("intent `{}`: no pattern and no phrase fits its own example `{example}`", intent.name)
+                    }
                     Some(other) => format!(
                         "intent `{}`: its example `{example}` leads to `{other}`, which stands before it",
                         intent.name
@@ -355,9 +413,25 @@ impl Intent {
         let captures = regex.captures(&heard.lower)?;
         let group = |name: &str| captures.name(name).and_then(|span| heard.text.get(span.range())).map(str::trim);
         let as_typed = |name: &str| {
-            let before = heard.text.get(..captures.name(name)?.start())?;
-            verbatim::after(&heard.original, before)
+            let span = captures.name(name)?.range();
+            let (before, behind) = (heard.text.get(..span.start)?, heard.text.get(span.end..)?);
+            if behind.is_empty() {
+                verbatim::after(&heard.original, before)
+            } else {
+                verbatim::between(&heard.original, before, behind)
+            }
         };
+        let is_group = |name: &str| regex.capture_names().flatten().any(|known| known == name);
+        Some(self.fill(&is_group, &group, &as_typed))
+    }
+
+    /// Fills its arguments with groups: which names are groups, what was typed in each, and what is taken just as it was typed.
+    fn fill<'t>(
+        &self,
+        is_group: &dyn Fn(&str) -> bool,
+        group: &dyn Fn(&str) -> Option<&'t str>,
+        as_typed: &dyn Fn(&str) -> Option<String>,
+    ) -> Caught {
         let mut args = Map::new();
         for (name, value) in &self.args {
             match whole_group(value) {
@@ -370,13 +444,13 @@ impl Intent {
                 }
                 None => {
                     let line = value.as_str().filter(|_| self.commands.contains(name));
-                    let filled = line.map(|line| with_groups(line, regex, group)).map(Value::from);
+                    let filled = line.map(|line| with_groups(line, is_group, group)).map(Value::from);
                     args.insert(name.clone(), filled.unwrap_or_else(|| value.clone()));
                 }
             }
         }
         let target = self.target.as_deref().and_then(group).map(str::to_owned);
-        Some(Caught { args, target })
+        Caught { args, target }
     }
 }
 

@@ -1,5 +1,5 @@
 //! The layers of the cascade that need no I/O, from cheap to costly, first hit wins (CAS-01): sticky domain, exact,
-//! pattern; and similarity, which only ever suggests. A route says which procedure to run; it runs nothing, and whatever
+//! pattern, phrase; and similarity, which only ever suggests. A route says which procedure to run; it runs nothing, and whatever
 //! it leads to meets every gate (C-30).
 
 mod cascade;
@@ -10,13 +10,14 @@ mod hear;
 mod intent_file;
 mod intents;
 mod keywords;
+mod phrases;
 mod reply;
 mod similarity;
 mod spelling;
 mod verbatim;
 
 pub use cascade::{Layer, Route, Suggested, route};
-pub(crate) use cascade::{exact_key, is_proven_command, may_be_remembered, mended, near};
+pub(crate) use cascade::{exact_key, in_part, is_proven_command, may_be_remembered, mended, near};
 pub use catalogue::Catalogue;
 pub use exact::ExactRoutes;
 pub use hear::{Heard, hear, is_pronoun};

@@ -8,9 +8,54 @@ use crate::text::mistakes_within;
 /// Shorter words are left alone: too many others are near them.
 const CHARS_MIN: usize = 3;
 
+/// Words of phrases that are names of programs and users, too.
+const ALSO_NAMES: [&str; 14] = [
+    "bash",
+    "bot",
+    "chrony",
+    "chronyd",
+    "crond",
+    "docker",
+    "firewalld",
+    "ntp",
+    "root",
+    "ssh",
+    "sshd",
+    "syslog",
+    "systemd",
+    "ufw",
+];
+
+/// The shortest word of a phrase that a misspelt word is taken for: many short words are near to each other.
+const PHRASE_WORD_CHARS_MIN: usize = 4;
+
+/// Words that would mean something else if they were mended.
+const TAKEN_AS_TYPED: [&str; 8] = ["not", "no", "never", "without", "enable", "disable", "reload", "ping"];
+
+/// The words that intents are written with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Vocabulary {
+    /// Those that somebody types as they stand, in the examples: of two that are equally near, one of these is meant.
+    pub examples: BTreeSet<String>,
+    /// All others.
+    pub others: BTreeSet<String>,
+}
+
+impl Vocabulary {
+    /// Returns whether a word stands in phrases only, so that it is hardly a name.
+    pub(super) fn is_of_a_phrase(&self, word: &str) -> bool {
+        self.others.contains(word) && !self.examples.contains(word) && !ALSO_NAMES.contains(&word)
+    }
+
+    /// Returns whether it is one of them.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.examples.contains(word) || self.others.contains(word)
+    }
+}
+
 /// The text with every misspelt word replaced, or nothing where none was. Words with digits or path characters are
 /// arguments, not words.
-pub(super) fn corrected(text: &str, vocabulary: &BTreeSet<String>) -> Option<String> {
+pub(super) fn corrected(text: &str, vocabulary: &Vocabulary) -> Option<String> {
     let mut changed = false;
     let words: Vec<String> = text
         .split(' ')
@@ -25,22 +70,38 @@ pub(super) fn corrected(text: &str, vocabulary: &BTreeSet<String>) -> Option<Str
     changed.then(|| words.join(" "))
 }
 
-fn nearest<'a>(word: &str, vocabulary: &'a BTreeSet<String>) -> Option<&'a str> {
+/// Shorter names are too near to too many words.
+const NAME_CHARS_MIN: usize = 5;
+
+/// Returns whether a name is rather a known word with a typing mistake.
+pub(super) fn is_misspelt(name: &str, vocabulary: &Vocabulary) -> bool {
+    name.chars().count() >= NAME_CHARS_MIN && nearest(name, vocabulary).is_some()
+}
+
+fn nearest<'a>(word: &str, vocabulary: &'a Vocabulary) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let is_word = lower.chars().all(char::is_alphabetic) && lower.chars().count() >= CHARS_MIN;
-    if !is_word || vocabulary.contains(&lower) {
+    if !is_word || vocabulary.has(&lower) || TAKEN_AS_TYPED.contains(&lower.as_str()) {
         return None;
     }
     let allowed = if lower.chars().count() >= 7 { 2 } else { 1 };
-    let known = vocabulary.iter().filter(|known| known.chars().all(char::is_alphabetic));
-    let mut near: Vec<(usize, &String)> =
-        known.filter_map(|known| Some((mistakes_within(&lower, known, allowed)?, known))).collect();
+    let near = |(rank, known): (usize, &'a String)| {
+        let is_long = rank == 0 || known.len() >= PHRASE_WORD_CHARS_MIN;
+        let is_word = is_long && known.chars().all(char::is_alphabetic);
+        Some((is_word.then(|| mistakes_within(&lower, known, allowed))??, rank, known))
+    };
+    let known = vocabulary.examples.iter().map(|word| (0, word));
+    let mut near: Vec<(usize, usize, &String)> =
+        known.chain(vocabulary.others.iter().map(|word| (1, word))).filter_map(near).collect();
     near.sort();
     match near.as_slice() {
         [] => None,
-        [(_, only)] => Some(only),
-        // Two words equally near: nobody knows which was meant.
-        [(first, word), (second, _), ..] => (first < second).then_some(word.as_str()),
+        [(_, _, only)] => Some(only),
+        // Two words equally near: nobody knows which was meant, but where they are one word and its plural.
+        [first, second, ..] => {
+            let is_nearer = (first.0, first.1) < (second.0, second.1) || second.2.starts_with(first.2.as_str());
+            is_nearer.then_some(first.2.as_str())
+        }
     }
 }
 
@@ -50,7 +111,9 @@ mod tests {
 
     #[test]
     fn misspelt_words_are_mended_and_arguments_left_alone() {
-        let vocabulary = ["disk", "usage", "memory", "lines", "last", "process", "processes"].map(str::to_owned).into();
+        let examples = ["disk", "usage", "memory", "lines", "last", "process", "processes", "enabled", "status"];
+        let others = ["starts"].map(str::to_owned).into();
+        let vocabulary = Vocabulary { examples: examples.map(str::to_owned).into(), others };
         let table = [
             ("disk usgae", Some("disk usage")),
             ("memmory", Some("memory")),
@@ -58,6 +121,9 @@ mod tests {
             ("disk usage", None),
             ("proces 12", Some("process 12")),
             ("write me a poem", None),
+            ("enable usage", None),
+            ("stauts", Some("status")),
+            ("how many proceses", Some("how many process")),
         ];
         for (typed, expected) in table {
             assert_eq!(corrected(typed, &vocabulary).as_deref(), expected, "{typed}");

@@ -1,4 +1,4 @@
-//! The content or command that stands at the end of a message, taken as it was typed: a route looks at evened-out words,
+//! The content or command that stands in a message, mostly at its end, taken as it was typed: a route looks at evened-out words,
 //! and what is written into a file, or run, must keep its spaces and lines.
 
 /// What follows `before` in the original, where `before` is the beginning of the evened-out message: from there to the
@@ -13,14 +13,33 @@ pub(super) fn after(original: &str, before: &str) -> Option<String> {
     Some(out_of_fence(rest).replace("\r\n", "\n"))
 }
 
+/// What stands between `before` and `behind` in the original, as it was typed; without the white space at its ends where
+/// nothing else, such as a quotation mark, says where it begins and ends.
+pub(super) fn between(original: &str, before: &str, behind: &str) -> Option<String> {
+    let start = end_of(original, before)?;
+    let rest = original.get(start..)?;
+    let (wanted, typed) = (marks(behind), marks(rest));
+    let at = typed.windows(wanted.len().max(1)).rposition(|run| same(run, &wanted))?;
+    let (end, _) = typed.get(at)?;
+    let found = rest.get(..*end)?;
+    let is_marked = !before.ends_with(char::is_whitespace) && !behind.starts_with(char::is_whitespace);
+    Some(if is_marked { found.to_owned() } else { out_of_fence(found.trim()).to_owned() })
+}
+
 /// The byte after the last character of `before` in the original, white space apart.
 fn end_of(original: &str, before: &str) -> Option<usize> {
-    let marks =
-        |text: &str| -> Vec<(usize, char)> { text.char_indices().filter(|(_, c)| !c.is_whitespace()).collect() };
-    let wanted: Vec<char> = marks(before).into_iter().map(|(_, c)| c).collect();
-    let typed = marks(original);
-    let at = typed.windows(wanted.len().max(1)).find(|run| run.iter().map(|(_, c)| c).eq(&wanted))?;
-    at.last().map(|(byte, c)| byte.saturating_add(c.len_utf8()))
+    let (wanted, typed) = (marks(before), marks(original));
+    let run = typed.windows(wanted.len().max(1)).find(|run| same(run, &wanted))?;
+    run.last().map(|(byte, c)| byte.saturating_add(c.len_utf8()))
+}
+
+/// Returns the characters of a text with where they begin, white space apart.
+fn marks(text: &str) -> Vec<(usize, char)> {
+    text.char_indices().filter(|(_, c)| !c.is_whitespace()).collect()
+}
+
+fn same(run: &[(usize, char)], wanted: &[(usize, char)]) -> bool {
+    run.iter().map(|(_, c)| c).eq(wanted.iter().map(|(_, c)| c))
 }
 
 /// Three backticks around lines, or one around a word or more, are how people mark what is to be taken as it stands.
@@ -39,6 +58,20 @@ fn out_of_fence(content: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn content_in_the_middle_ends_where_the_rest_begins() {
+        let table = [
+            ("append \"a  b \" to /x please", "append \"", "\" to /x", Some("a  b ")),
+            ("add the line  to  to /x", "add the line ", " to /x", Some("to")),
+            ("add the line `a  b` to /x", "add the line ", " to /x", Some("a  b")),
+            ("append \"x\" to /x\" to /x", "append \"", "\" to /x", Some("x\" to /x")),
+            ("append \"x\" to /y", "append \"", "\" to /x", None),
+        ];
+        for (original, before, behind, expected) in table {
+            assert_eq!(between(original, before, behind).as_deref(), expected, "{original:?}");
+        }
+    }
 
     #[test]
     fn content_is_taken_as_it_was_typed() {

@@ -7,8 +7,8 @@ use crate::gate::DEPTH_MAX;
 use crate::mind::Tier;
 use crate::port::{Choice, Claim, Mark, Right};
 use crate::route::{
-    Does, Intent, OwnCommand, Route, Suggested, exact_key, hear, is_pronoun, is_proven_command, may_be_remembered,
-    mended, near, route,
+    Does, Intent, OwnCommand, Route, Suggested, exact_key, hear, in_part, is_pronoun, is_proven_command,
+    may_be_remembered, mended, near, route,
 };
 use crate::signal::{Addressed, Payload, QuestionId, Signal};
 
@@ -286,21 +286,25 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         }
         _ => {
             let Some(request) = agent::begin(turn, request, text) else { return };
+            let parts = if mended.is_none() { in_part(&heard, &turn.env) } else { Vec::new() };
+            if !parts.is_empty() {
+                return suggest(turn, request, &say::not_all_understood(text, turn.env.mask), parts);
+            }
             let near = mended.map_or_else(|| near(&heard, &turn.env), |mended| vec![mended]);
-            suggest(turn, request, text, near);
+            let is_command = is_proven_command(text, &turn.env);
+            suggest(turn, request, &say::not_understood(text, is_command, turn.env.mask), near);
         }
     }
 }
 
-/// Offers what may have been meant: a reading by its number, the rest to be typed.
-fn suggest(turn: &mut Turn<'_>, request: Request, text: &str, near: Vec<Suggested>) {
+/// Offers what may have been meant below a sentence: a reading by its number, the rest to be typed.
+fn suggest(turn: &mut Turn<'_>, request: Request, sentence: &str, near: Vec<Suggested>) {
     // A question that waits for another person is not taken from them.
     let by = turn.env.rights.person(&request.signal.thread.platform, &request.signal.actor);
     let is_free = turn.state.question.as_ref().is_none_or(|open| open.to == by);
     let (runs, typed): (Vec<Suggested>, Vec<Suggested>) =
         near.into_iter().partition(|suggested| suggested.runs && is_free);
-    let is_command = is_proven_command(text, &turn.env);
-    let blocks = say::not_understood(text, (&runs, &typed), is_command, turn.env.mask);
+    let blocks = say::suggestions(sentence, &runs, &typed);
     let choice = |suggested: Suggested| {
         let choice = Choice { label: suggested.text.clone(), about: suggested.about };
         (choice, Resume::Words(suggested.text))

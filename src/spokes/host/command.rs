@@ -35,6 +35,10 @@ const SILENT: &str = "it printed nothing";
 /// The note under a command without output that looks into the folder in which it begins.
 const NO_FOLDER: &str = "it printed nothing: commands begin in an empty folder, so write whole paths";
 
+/// The note under a command that lists mounts: the walls around it are mounts, too.
+const WALLED: &str = "a command runs behind walls, so that it sees everything mounted read-only; `findmnt -N 1` shows the mounts \
+    of this machine";
+
 /// Programs that look into the folder in which they begin.
 const FOLDER_READERS: [&str; 6] = ["ls", "find", "du", "tree", "grep", "git"];
 
@@ -71,18 +75,44 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let silent = is_silent.then(|| if reads_folder && names_none(&list) { NO_FOLDER } else { SILENT }.to_owned());
     let masked = if list.stages().count() > 1 { MASKED_BETWEEN } else { MASKED };
     let between = outcome.masked.then(|| masked.to_owned());
+    let walled = lists_mounts(&list).then(|| WALLED.to_owned());
     let data = json!({
         "command": line,
         "exit_code": outcome.code,
+        "ended": ended(outcome.code),
         "output": lines::split(uncoloured(&String::from_utf8_lossy(&outcome.output)).as_bytes()),
         "errors": uncoloured(&outcome.errors),
-        "note": files.note().or(between).or(silent),
+        "note": files.note().or(between).or(walled).or(silent),
     });
     let cut = outcome.cut.then(|| {
         format!("only the first {} KiB of the output are shown; ask for less at a time", OUTPUT_BYTES_MAX / 1024)
     });
     let left_out: Vec<String> = files.left_out().into_iter().chain(cut).collect();
     Ok(Found::part(data, left_out.join(". ")))
+}
+
+/// Returns how a command ended, to stand behind it; of one that ended well that is nothing to speak of.
+fn ended(code: Option<i32>) -> String {
+    match code {
+        Some(0) => ":".to_owned(),
+        Some(code) => format!(" ended with exit code {code}."),
+        None => " was ended by a signal.".to_owned(),
+    }
+}
+
+/// Returns whether a command shows the mounts that it sees itself.
+fn lists_mounts(list: &CommandList) -> bool {
+    list.stages().any(|stage| {
+        let mut words = literals(stage);
+        match words.next() {
+            Some("mount") => true,
+            Some("findmnt") => !words.any(|word| word.starts_with("-N") || word.starts_with("--task")),
+            Some(_) => words.any(|word| {
+                !word.starts_with("/proc/1/") && (word.ends_with("/mounts") || word.ends_with("/mountinfo"))
+            }),
+            None => false,
+        }
+    })
 }
 
 /// The line as it runs: proven as it was written, then with its patterns expanded, and then as it is with its paths followed

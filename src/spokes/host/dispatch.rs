@@ -22,7 +22,7 @@ pub(super) async fn change(host: Arc<ThisHost>, name: String, call: Call, change
         "host_service.start" => service::control(&host, &call, &change, Verb::Start).await,
         "host_service.stop" => service::control(&host, &call, &change, Verb::Stop).await,
         "host_service.restart" => service::control(&host, &call, &change, Verb::Restart).await,
-        "host_file.write" | "host_file.append" => edit::change(host, call, change).await,
+        "host_file.write" | "host_file.append" | "host_file.replace" => edit::change(host, call, change).await,
         _ => Err(Trouble::failed(NO_READER)),
     }
 }
@@ -36,7 +36,9 @@ pub(super) async fn perform(host: Arc<ThisHost>, name: &str, call: Call) -> Answ
         "host_service.state" => service::state(&host, &call).await,
         "host_service.running" => service::running(&host, &call).await,
         "host_service.list" => service::list(&host, &call).await,
-        "host_file.preview_write" | "host_file.preview_append" => edit::preview(host, call).await,
+        "host_file.preview_write" | "host_file.preview_append" | "host_file.preview_replace" => {
+            edit::preview(host, call).await
+        }
         "host_log.journal" => log::journal(&host, &call).await,
         "host_command.run" => command::run(&host, &call).await,
         "host_wait.service" => wait::service(&host, &call).await,

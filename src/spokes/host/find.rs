@@ -42,7 +42,10 @@ pub(super) fn find(host: &ThisHost, call: &Call) -> Answer {
     let root = file::canonical(call.required("directory")?)?;
     host.refuse_own(&root)?;
     if !root.is_dir() {
-        return Err(Trouble::invalid("directory", format!("`{}` is no directory", root.display())));
+        return Err(Trouble::invalid(
+            "directory",
+            format!("`{0}` is no folder; `show {0}` shows what is in it", root.display()),
+        ));
     }
     let pattern = call.text("name").map(matcher).transpose()?;
     let seen = look(&root, pattern.as_ref(), call.count("depth").unwrap_or(1))?;

@@ -195,6 +195,8 @@ fn args_for(dir: &Path, action: &str, spec: &ActionSpec, target: Option<&str>) -
         ("port", json!(1)),
         ("seconds", json!(1)),
         ("content", json!("three\n")),
+        ("old", json!("two")),
+        ("new", json!("three")),
         ("signal", json!("hup")),
     ] {
         if spec.args.contains_key(name) {
@@ -283,6 +285,7 @@ async fn every_declared_write_has_a_writer_and_what_it_declares_is_what_is_meant
     }
     insta::assert_snapshot!(writes.join("\n"), @"
     host_file.append: append to {target.name} | medium | sha256={preview.after} | host_file.state
+    host_file.replace: replace in {target.name} | medium | sha256={preview.after} | host_file.state
     host_file.write: write {target.name} | medium | sha256={preview.after} | host_file.state
     host_process.kill: kill process {target.name} (pid {target.pid}) | high | absent | host_process.state
     host_process.signal: send {args.signal} to process {target.name} (pid {target.pid}) | medium |  | host_process.state
@@ -487,6 +490,7 @@ async fn only_proven_commands_run() {
     let run = |line: String| json!({ "action": "run", "target": machine.id, "line": line });
     let data = machine.found("host_command", run("uname -s".to_owned())).await.data;
     assert_eq!((data.get("output"), data.get("exit_code")), (Some(&json!(["Linux"])), Some(&json!(0))));
+    assert_eq!(data.get("ended"), Some(&json!(":")));
     let refused = machine.refused("host_command", run("tail -f /var/log/dpkg.log".to_owned())).await;
     assert_eq!((refused.code, refused.blocked), (Code::ReadOnlyViolation, true));
     assert_eq!(refused.details.suggested_rewrite.as_deref(), Some("tail -n 200 /var/log/dpkg.log"));
@@ -500,6 +504,24 @@ async fn only_proven_commands_run() {
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
     let refused = machine.refused("host_command", run(format!("cat {}", fifo.display()))).await;
     assert_eq!(refused.code, Code::InvalidInput);
+}
+
+#[tokio::test]
+async fn a_command_that_lists_mounts_says_that_it_sees_walls_and_the_first_process_sees_none() {
+    let machine = Machine::new();
+    let run = async |line: &str| {
+        let data =
+            machine.found("host_command", json!({ "action": "run", "target": machine.id, "line": line })).await.data;
+        (data["note"].as_str().unwrap_or_default().to_owned(), data["output"].to_string())
+    };
+    for line in ["mount", "findmnt /", "cat /proc/self/mounts | head -n 3"] {
+        assert!(run(line).await.0.contains("sees everything mounted read-only"), "{line}");
+    }
+    let own = std::fs::read_to_string("/proc/1/mounts").expect("it can be read");
+    let root = own.lines().rfind(|line| line.split(' ').nth(1) == Some("/")).expect("the root is mounted");
+    let options = root.split(' ').nth(3).and_then(|options| options.split(',').next()).expect("it has options");
+    let (note, output) = run("findmnt -N 1 -no OPTIONS /").await;
+    assert_eq!((note.as_str(), output.starts_with(&format!("[\"{options},"))), ("", true), "{output}");
 }
 
 #[tokio::test]

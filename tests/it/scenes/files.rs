@@ -44,6 +44,40 @@ fn a_file_is_changed_as_the_diff_showed() {
 }
 
 #[test]
+fn a_text_is_replaced_and_a_line_added_as_people_type_it() {
+    let home = Home::new();
+    let file = home.write("demo.toml", "port = 80\n");
+    let mut bot = Bot::json(&home);
+    let asked = bot.ask(&format!("replace \"port = 80\" with \"port = 81\" in {}", file.display()));
+    insta::assert_snapshot!(said(&home, &asked), @"
+    PERSON asks to replace in HOME/demo.toml on HOST.
+    It is: a text file, 10 bytes now
+    Medium risk.
+    PERSON (alone; the record says so) can approve until TIME.
+    Plan SHORT: “CUT…”
+    With old | port = 80
+    --- HOME/demo.toml (line ends LF)
+    +++ HOME/demo.toml (line ends LF)
+    @@ -1 +1 @@
+    -port = 80
+    +port = 81
+    to decide: plan PLAN
+    ");
+    assert!(is_verified(&bot.ask(&asked.card().approve()), &asked.card().plan, "as_expected"));
+    let asked = bot.ask(&format!("sed -i 's/81/82/g' {}", file.display()));
+    assert!(is_verified(&bot.ask(&asked.card().approve()), &asked.card().plan, "as_expected"));
+    let asked = bot.ask(&format!("add the line debug  =  true to {} please", file.display()));
+    assert!(is_verified(&bot.ask(&asked.card().approve()), &asked.card().plan, "as_expected"));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "port = 82\ndebug  =  true\n");
+    let refused = bot.ask(&format!("replace 443 with 444 in {}", file.display()));
+    insta::assert_snapshot!(said(&home, &refused), @"
+    `HOME/demo.toml` does not contain that text; upper and lower case and blanks count.
+    (INVALID_INPUT, gate `spoke`)
+    ");
+    assert_eq!(bot.ask("approvals").text(), "No plan is open in this thread.");
+}
+
+#[test]
 fn a_file_that_was_changed_after_its_card_is_left_alone() {
     let home = Home::new();
     let file = home.write("demo.toml", "port = 80\n");

@@ -74,17 +74,20 @@ pub(in crate::thread) fn withheld(refusal: &Refusal) -> String {
     format!("The answer was withheld: a safety rule refused to show it ({}, gate `{}`).", refusal.code, refusal.gate)
 }
 
-/// The answer to a message that no route understands. The caller adds the suggestions that run when picked.
-pub(in crate::thread) fn not_understood(
-    words: &str,
-    (runs, typed): (&[Suggested], &[Suggested]),
-    is_command: bool,
-    mask: &Mask,
-) -> Vec<Block> {
-    let mut said = format!("I don't understand “{}”.", quote(words, mask));
-    if is_command {
-        said.push_str(" It looks like a command: type `run` before it.");
-    }
+/// The answer to a message that no route understands.
+pub(in crate::thread) fn not_understood(words: &str, is_command: bool, mask: &Mask) -> String {
+    let hint = if is_command { " It looks like a command: type `run` before it." } else { "" };
+    format!("I don't understand “{}”.{hint}", quote(words, mask))
+}
+
+/// The answer to a message of which only a part is understood.
+pub(in crate::thread) fn not_all_understood(words: &str, mask: &Mask) -> String {
+    format!("I don't understand all of “{}”.", quote(words, mask))
+}
+
+/// What may have been meant, below a sentence. The caller adds the suggestions that run when picked.
+pub(in crate::thread) fn suggestions(sentence_above: &str, runs: &[Suggested], typed: &[Suggested]) -> Vec<Block> {
+    let mut said = sentence_above.to_owned();
     for suggested in typed {
         let _infallible = write!(said, "\n  `{}` - {}", suggested.text, suggested.about);
     }

@@ -180,12 +180,29 @@ async fn prepare(host: &Arc<ThisHost>, call: &Call) -> Result<(Now, After), Trou
         read(&asked, &real)
     })
     .await?;
-    let content = call.required("content")?;
-    let is_append = call.action().ends_with("append");
-    let content = if is_append { appended(now.text(), content) } else { ended(content) };
+    let content = changed(&now, call)?;
     refuse_unverifiable(&now.path, &content)?;
     let parses = parse::check(host, &now.path, &content).await?;
     Ok((now, After { content, parses }))
+}
+
+/// Returns what an action makes of a file.
+fn changed(now: &Now, call: &Call) -> Result<String, Trouble> {
+    match call.action().trim_start_matches("preview_") {
+        "append" => Ok(appended(now.text(), call.required("content")?)),
+        "replace" => replaced(now, call.required("old")?, call.required("new")?),
+        _ => Ok(ended(call.required("content")?)),
+    }
+}
+
+/// Replaces a text wherever it stands. One that stands nowhere is refused: a change that changes nothing was not meant.
+fn replaced(now: &Now, old: &str, new: &str) -> Result<String, Trouble> {
+    if old.is_empty() || !now.text().contains(old) {
+        let shown = now.path.display();
+        let message = format!("`{shown}` does not contain that text; upper and lower case and blanks count");
+        return Err(Trouble::invalid("old", message));
+    }
+    Ok(now.text().replace(old, new))
 }
 
 /// Refuses a new content that nobody could look at, compare or change again once it is written.

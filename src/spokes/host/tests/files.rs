@@ -136,6 +136,34 @@ async fn a_file_is_found_previewed_written_and_verified() {
 }
 
 #[tokio::test]
+async fn a_text_is_replaced_wherever_it_stands_and_one_that_stands_nowhere_is_refused() {
+    let machine = Machine::new();
+    let path = file(&machine, "app.conf", "port = 80\nadmin = 8080\n# Port\n");
+    let found = machine.locate(&path).await;
+    let preview =
+        |old: &str, new: &str| json!({ "action": "preview_replace", "target": found.target, "old": old, "new": new });
+    let shown = machine.found("host_file", preview("80", "81")).await.data;
+    let after = shown["after"].as_str().expect("a text");
+    assert_eq!(after, sum("port = 81\nadmin = 8181\n# Port\n"));
+    let emptied = machine.found("host_file", preview(" = 80\n", "")).await.data;
+    assert_eq!(emptied["after"].as_str(), Some(sum("portadmin = 8080\n# Port\n").as_str()));
+
+    for missing in ["PORT", "443", ""] {
+        let refused = machine.refused("host_file", preview(missing, "x")).await;
+        assert!(refused.message.contains("does not contain that text"), "{missing}: {}", refused.message);
+    }
+    let call = ("host_file", "replace");
+    let expect = [("sha256", after)];
+    let args = json!({ "old": "80", "new": "82" });
+    let other = machine.order_expecting(call, &found.target, args, &found.before(), &expect).await;
+    assert!(nothing_done(other).message.contains("would not become what the card showed"));
+    let args = json!({ "old": "80", "new": "81" });
+    let done = machine.order_expecting(call, &found.target, args, &found.before(), &expect).await;
+    assert!(done.ok, "{:?}", done.error);
+    assert_eq!(content(&path), "port = 81\nadmin = 8181\n# Port\n");
+}
+
+#[tokio::test]
 async fn lines_are_added_after_a_line_that_has_no_end() {
     let machine = Machine::new();
     let path = file(&machine, "hosts", "a\nb");

@@ -1,0 +1,385 @@
+//! Phrases: the words that an intent is known by, in any order, for a message that no pattern fits. Every word of the message has
+//! to be known: one of the phrase's, an argument of the right shape, or a word that says nothing by itself. `not`, another
+//! machine's name or a time of day is none of these, so that a phrase would rather not fit than fit wrongly. Reads only.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::hear::Heard;
+
+/// The most words of a message that are looked at: a longer one is a story.
+const WORDS_MAX: usize = 16;
+
+/// The worth of a word that is the phrase's own or has a shape of its own, and of one that could be any name.
+const SURE: usize = 2;
+const UNSURE: usize = 1;
+
+/// The longest name of a service, a process or a user.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Words that say nothing by themselves.
+const FILLERS: &str = "a about actual all am an and any anybody anything are at be been below both box by can check could current \
+    currently data details did display do does each every everybody everyone everything exactly for from get gimme \
+    give going got great guys had has have having hello here hey hi host how i i'm if in info inform inside into is \
+    it it's its just kind kindly know lemme like list look looking looks machine many me moment much my need nobody \
+    nothing now of on our out overview perhaps please pls plz quick quickly real really right rn see server shall \
+    should show so some somebody someone something sort status still system tell that the their them there there's \
+    these thing things this those to today under up us used using wanna want was we we're were what what's whats \
+    when where which who who's whos will with within would you your";
+
+/// Words that change what a sentence asks for: a phrase never fits by leaving one of them out.
+const TURNING: &str = "after another aren't before can't don't dont doesn't else's elsewhere except instead isn't never no not \
+    other others prod production staging test unless until won't without";
+
+/// Words that say when. What is shown has its times beside it, so that one of them may be left out if that is said.
+const TIMES: &str = "ago day days during hour hours last lately midnight min mins minute minutes month night past recent recently \
+    since tonight week within yesterday";
+
+/// The least that the rest of a phrase must be worth where words are left out: two words of its own.
+const LOOSE_WEIGHT_MIN: usize = 2 * SURE;
+
+/// What stands for one argument of a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// `/var/log`, `~/notes`.
+    Path,
+    /// `4711`.
+    Number,
+    /// `nginx`, `ssh@1.service`.
+    Name,
+}
+
+impl Shape {
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "path" => Some(Self::Path),
+            "number" => Some(Self::Number),
+            "name" => Some(Self::Name),
+            _ => None,
+        }
+    }
+
+    fn takes(self, word: &str) -> bool {
+        let is_name_char = |c: char| c.is_ascii_alphanumeric() || "._@+-".contains(c);
+        match self {
+            Self::Path => word.starts_with('/') || word.starts_with("~/"),
+            Self::Number => !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()),
+            Self::Name => {
+                word.len() > 1
+                    && word.len() <= NAME_CHARS_MAX
+                    && word.starts_with(|c: char| c.is_ascii_lowercase())
+                    && word.chars().all(is_name_char)
+            }
+        }
+    }
+}
+
+/// One part of a phrase.
+#[derive(Clone, Debug)]
+struct Term {
+    means: Means,
+    is_optional: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Means {
+    /// Any of these words, one or many.
+    OneOf(Vec<String>),
+    /// An argument: the group of the intent that it fills, and what it looks like.
+    Argument { group: String, shape: Shape },
+}
+
+impl Term {
+    /// Parses `mem|memory`, `free|used?`, `{path:path}` or `{limit:number}?`.
+    fn parse(written: &str) -> Result<Self, String> {
+        let (term, is_optional) = written.strip_suffix('?').map_or((written, false), |term| (term, true));
+        let means = match term.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            Some(argument) => {
+                let (group, shape) = argument.split_once(':').unwrap_or((argument, ""));
+                let shape = Shape::parse(shape).ok_or_else(|| {
+                    format!(
+                        "`{written}` has no shape; write `{{{group}:path}}`, `{{{group}:number}}` or `{{{group}:name}}`"
+                    )
+                })?;
+                Means::Argument { group: group.to_owned(), shape }
+            }
+            None => Means::OneOf(term.split('|').map(str::to_owned).collect()),
+        };
+        let is_plain =
+            |word: &String| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-.'".contains(c));
+        match &means {
+            Means::OneOf(words) if !words.iter().all(is_plain) => {
+                Err(format!("`{written}` is no list of words; write them in small letters with `|` between them"))
+            }
+            Means::OneOf(_) | Means::Argument { .. } => Ok(Self { means, is_optional }),
+        }
+    }
+
+    fn has(&self, word: &str) -> bool {
+        let is_it = |known: &String| {
+            word.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest == plural(known))
+        };
+        match &self.means {
+            Means::OneOf(words) => words.iter().any(is_it),
+            Means::Argument { .. } => false,
+        }
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        match &self.means {
+            Means::OneOf(_) => None,
+            Means::Argument { shape, .. } => Some(*shape),
+        }
+    }
+}
+
+/// The words of one way to ask.
+#[derive(Clone, Debug)]
+pub(super) struct Phrase {
+    terms: Vec<Term>,
+}
+
+/// How a message fits a phrase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fit {
+    /// How much of it belongs to the phrase.
+    pub weight: usize,
+    /// The bytes of the message that fill each group.
+    pub groups: BTreeMap<String, Range<usize>>,
+}
+
+/// How a message fits a phrase but for some of its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loose {
+    pub fit: Fit,
+    /// The places of the words that the phrase does not know.
+    pub unknown: Vec<usize>,
+}
+
+impl Phrase {
+    /// Parses a phrase: its terms with a blank between them. The error names the term and the fix.
+    pub(super) fn parse(written: &str) -> Result<Self, String> {
+        let terms = written.split_whitespace().map(Term::parse).collect::<Result<Vec<_>, _>>()?;
+        if terms.iter().all(|term| term.is_optional || term.shape().is_some()) {
+            return Err(format!("its phrase `{written}` has no word that must be there; give it one without `?`"));
+        }
+        Ok(Self { terms })
+    }
+
+    /// Returns the groups that its arguments fill.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().filter_map(|term| match &term.means {
+            Means::Argument { group, .. } => Some(group.as_str()),
+            Means::OneOf(_) => None,
+        })
+    }
+
+    /// Returns its words, one and many.
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        let words = self.terms.iter().flat_map(|term| match &term.means {
+            Means::OneOf(words) => words.as_slice(),
+            Means::Argument { .. } => &[],
+        });
+        words.flat_map(|word| ["", plural(word)].map(|ending| format!("{word}{ending}")))
+    }
+
+    /// Returns how a message fits, if every word of it is known and everything that must be there is.
+    /// `is_no_name` says of a word that it is nobody's name.
+    pub(super) fn fit(&self, message: &[Word<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<Fit> {
+        let loose = self.fit_but_for_some(message, is_no_name)?;
+        loose.unknown.is_empty().then_some(loose.fit)
+    }
+
+    /// Returns how a message would fit without some of its words: any that say when, and fewer others than it has of its own.
+    /// `may_go` says of a word that it means nothing to the bot. A word that turns the meaning round or looks like the name of
+    /// another machine is never left out, and no name is guessed.
+    pub(super) fn fit_loosely(&self, message: &[Word<'_>], may_go: impl Fn(&str) -> bool) -> Option<Loose> {
+        if self.terms.iter().any(|term| term.shape() == Some(Shape::Name)) {
+            return None;
+        }
+        let loose = self.fit_but_for_some(message, &|_| true)?;
+        let left_out = loose.unknown.iter().filter_map(|at| message.get(*at)).filter(|word| !says_when(word.text));
+        let others: Vec<&str> = left_out.map(|word| word.text).collect();
+        let is_near = loose.fit.weight >= LOOSE_WEIGHT_MIN && others.len().saturating_mul(SURE) < loose.fit.weight;
+        let may_go = |word: &&str| !is_one_of(TURNING, word) && word.chars().all(char::is_alphabetic) && may_go(word);
+        (is_near && !loose.unknown.is_empty() && others.iter().all(may_go)).then_some(loose)
+    }
+
+    fn fit_but_for_some(&self, message: &[Word<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<Loose> {
+        let mut unknown = Vec::new();
+        let mut met = vec![false; self.terms.len()];
+        let mut fit = Fit { weight: 0, groups: BTreeMap::new() };
+        for (nth, word) in message.iter().enumerate() {
+            let Some(at) = self.place(word.text, &met, is_no_name) else {
+                if !is_filler(word.text) {
+                    unknown.push(nth);
+                }
+                continue;
+            };
+            *met.get_mut(at)? = true;
+            let worth = match &self.terms.get(at)?.means {
+                Means::OneOf(_) => SURE,
+                Means::Argument { group, shape } => {
+                    fit.groups.insert(group.clone(), word.span.clone());
+                    if *shape == Shape::Name { UNSURE } else { SURE }
+                }
+            };
+            fit.weight = fit.weight.saturating_add(worth);
+        }
+        let is_whole = self.terms.iter().zip(met).all(|(term, is_met)| is_met || term.is_optional);
+        is_whole.then_some(Loose { fit, unknown })
+    }
+
+    /// Returns the place of the term that a word belongs to. A word that says nothing by itself is nobody's name.
+    fn place(&self, word: &str, met: &[bool], is_no_name: &dyn Fn(&str) -> bool) -> Option<usize> {
+        let fills = |(term, is_met): (&Term, &bool)| match term.shape() {
+            Some(Shape::Name) => !is_met && Shape::Name.takes(word) && !is_filler(word) && !is_no_name(word),
+            Some(shape) => !is_met && shape.takes(word),
+            None => false,
+        };
+        self.terms.iter().position(|term| term.has(word)).or_else(|| self.terms.iter().zip(met).position(fills))
+    }
+}
+
+/// A word of a message, without the marks around it.
+#[derive(Clone, Debug)]
+pub(super) struct Word<'m> {
+    text: &'m str,
+    /// Its bytes in the message.
+    pub span: Range<usize>,
+}
+
+/// Returns the words of a message; none if it is too long to be a question, or is another bot's command.
+pub(super) fn words_of(heard: &Heard) -> Vec<Word<'_>> {
+    if heard.lower.starts_with('/') {
+        return Vec::new();
+    }
+    let is_mark = |c: char| ",;:!?\"'`()“”‘’".contains(c);
+    let mut words = Vec::new();
+    let mut start = 0_usize;
+    for typed in heard.lower.split(' ') {
+        let begun = typed.trim_start_matches(is_mark);
+        let text = begun.trim_end_matches(is_mark).trim_end_matches('.');
+        let from = start.saturating_add(typed.len().saturating_sub(begun.len()));
+        if !text.is_empty() {
+            words.push(Word { text, span: from..from.saturating_add(text.len()) });
+        }
+        start = start.saturating_add(typed.len()).saturating_add(1);
+    }
+    if words.len() > WORDS_MAX { Vec::new() } else { words }
+}
+
+/// Returns what makes many of one.
+fn plural(word: &str) -> &'static str {
+    if ["s", "x", "ch", "sh"].iter().any(|end| word.ends_with(end)) { "es" } else { "s" }
+}
+
+fn is_filler(word: &str) -> bool {
+    is_one_of(FILLERS, word)
+}
+
+/// Returns whether a word says when: `yesterday`, `24h`, `02:30`.
+fn says_when(word: &str) -> bool {
+    let is_number = word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit());
+    let is_clock = word.contains([':', 'h', 'm']) && word.chars().all(|c| c.is_ascii_digit() || ":hm".contains(c));
+    is_one_of(TIMES, word) || is_number || is_clock && word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Returns the words that say nothing by themselves.
+pub(super) fn fillers() -> impl Iterator<Item = &'static str> {
+    FILLERS.split_ascii_whitespace()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hear::hear;
+    use super::*;
+
+    fn fit(phrase: &str, message: &str) -> Option<(usize, Vec<(String, String)>)> {
+        let heard = hear(message);
+        let found =
+            Phrase::parse(phrase).expect("it is a phrase").fit(&words_of(&heard), &|word| word == "restarted")?;
+        let taken = |(group, span): (String, Range<usize>)| (group, heard.text[span].to_owned());
+        Some((found.weight, found.groups.into_iter().map(taken).collect()))
+    }
+
+    #[test]
+    fn words_fit_in_any_order_and_an_unknown_one_never() {
+        let memory = "mem|memory|ram free|left|usage?";
+        for message in
+            ["mem free", "free mem", "how much RAM is left on this box?", "memory", "the memory usage, please"]
+        {
+            assert!(fit(memory, message).is_some(), "{message}");
+        }
+        for message in ["memory on db-2", "memory is not free", "free beer", "memory tomorrow", "free", ""] {
+            assert_eq!(fit(memory, message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn words_are_left_out_only_where_enough_is_left_and_nothing_is_turned_round() {
+        let left_out = |message: &str| {
+            let heard = hear(message);
+            let words = words_of(&heard);
+            let phrase = Phrase::parse("oom|memory kill|killed last?").expect("it is a phrase");
+            let loose = phrase.fit_loosely(&words, |word| word != "docker")?;
+            Some(loose.unknown.iter().map(|at| words[*at].text.to_owned()).collect::<Vec<_>>().join(" "))
+        };
+        let table = [
+            ("oom kills last hour", Some("hour")),
+            ("customers say oom killed it", None),
+            ("apparently oom killed it since 02:30", Some("apparently since 02:30")),
+            ("oom kills", None),
+            ("oom last hour", None),
+            ("oom yesterday", None),
+            ("oom kills of docker", None),
+            ("oom kills on the other box", None),
+            ("oom kills on db-2 yesterday", None),
+            ("don't show oom kills yesterday", None),
+        ];
+        for (message, expected) in table {
+            assert_eq!(left_out(message).as_deref(), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn an_argument_is_taken_by_its_shape_and_as_it_was_typed() {
+        let table = [
+            ("big|biggest file {path:path}", "the biggest files in /Var/Log?", vec![("path", "/Var/Log")]),
+            ("top mem|memory {limit:number}?", "top 5 by memory", vec![("limit", "5")]),
+            ("top mem|memory {limit:number}?", "top mem", vec![]),
+            ("log {service:name} {lines:number}?", "Nginx logs last 20", vec![]),
+            (
+                "log last? {service:name} {lines:number}?",
+                "Nginx logs, last 20",
+                vec![("lines", "20"), ("service", "Nginx")],
+            ),
+        ];
+        for (phrase, message, expected) in table {
+            let taken = fit(phrase, message).map(|(_, groups)| groups).unwrap_or_default();
+            let expected: Vec<(String, String)> =
+                expected.into_iter().map(|(group, text)| (group.to_owned(), text.to_owned())).collect();
+            assert_eq!(taken, expected, "{message}");
+        }
+        assert_eq!(fit("log {service:name}", "logs of the box"), None, "a filler is nobody's name");
+        assert_eq!(fit("log {service:name}", "log: restarted"), None, "a word of another phrase is nobody's name");
+        assert_eq!(fit("log {service:name}", "logs of nginx and cron"), None, "one name is all it takes");
+    }
+
+    #[test]
+    fn what_is_no_phrase_says_why() {
+        for (written, part) in [
+            ("{path:path} file?", "no word that must be there"),
+            ("file {path}", "{path:path}"),
+            ("file {path:colour}", "has no shape"),
+            ("free|", "is no list of words"),
+        ] {
+            let problem = Phrase::parse(written).expect_err(written);
+            assert!(problem.contains(part), "{problem}");
+        }
+    }
+}
