@@ -278,6 +278,27 @@ fn a_change_that_takes_its_time_is_looked_at_again_before_it_is_called_a_failure
     assert_eq!(state(&world, &plan), PlanState::Verified(Outcome::AsExpected));
 }
 
+/// TEL-02, TEL-05: an answer that has to say so first is counted by the workflow's state, and a card is no recovery.
+#[test]
+fn an_answer_while_a_change_is_not_verified_is_counted_and_a_card_is_no_recovery() {
+    let told = World::with_fleet().say("restart nginx");
+    assert!(told.said.contains("[Approve, Deny]"), "{}", told.said);
+    assert!(told.counted.iter().all(|count| !count.starts_with("auto_recovery")), "{:?}", told.counted);
+    let mut world = with_patience(6_000);
+    let plan = asked(&mut world);
+    restarted(&mut world);
+    world.answers("lab_read.status", json!({ "name": "nginx", "present": true, "state": "starting", "run": "2" }));
+    presses(&mut world, "bob", &plan, CardChoice::Approve);
+    let blocks = |told: &Told| {
+        told.counted.iter().filter(|count| count.starts_with("fsm_final_block_total")).cloned().collect::<Vec<_>>()
+    };
+    let told = world.say("load");
+    assert!(told.said.starts_with("Not verified yet: "), "{}", told.said);
+    assert_eq!(blocks(&told).len(), 1, "{:?}", told.counted);
+    assert!(blocks(&told).concat().contains("VERIFYING"), "{:?}", told.counted);
+    assert!(blocks(&world.say("help")).is_empty(), "help rests on no reading");
+}
+
 #[test]
 fn looking_again_has_an_end() {
     let mut world = with_patience(6_000);

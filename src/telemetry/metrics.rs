@@ -58,7 +58,11 @@ const fn gauge_of(name: &'static str, labels: &'static [&'static str], about: &'
 /// Every metric there is.
 pub const METRICS: &[Metric] = &[
     counter("fsm_tool_block_total", &["state", "tool", "kind"], "Tool calls refused by the workflow table."),
-    counter("fsm_final_block_total", &["state"], "Final answers held back by the workflow table."),
+    counter(
+        "fsm_final_block_total",
+        &["state"],
+        "Answers that were held back because a change is not verified, or had to begin with saying so.",
+    ),
     counter(
         "strict_resolution_block_total",
         &["tool", "action"],
@@ -92,7 +96,7 @@ pub const METRICS: &[Metric] = &[
     counter(
         "auto_recovery_attempt_total",
         &["error_code", "tool"],
-        "Refusals that a proposer can recover from by itself.",
+        "Refusals that a proposer can recover from by itself, each counted once until it is recovered from.",
     ),
     counter("auto_recovery_success_total", &["error_code", "tool"], "Such refusals that were recovered from."),
     counter("stray_answers_total", &[], "Tool answers that nobody waited for any more."),

@@ -262,24 +262,24 @@ impl Fsm {
         self.state = next(self.state, Event::ResetKeepProgress);
     }
 
-    /// Remembers a refusal that the proposer can recover from by itself, and returns the id of its recovery: the same one for as
-    /// long as it is refused for the same reason. Others are not tracked, and neither is a missing approval, which people give.
-    pub fn track_recovery(&mut self, code: Code, tool: &str, now: Now) -> Option<String> {
+    /// Remembers a refusal that the proposer can recover from by itself, and returns its recovery: the same one for as long as it
+    /// is refused for the same reason. Others are not tracked, and neither is a missing approval, which people give.
+    pub fn track_recovery(&mut self, code: Code, tool: &str, now: Now) -> Option<&PendingRecovery> {
         if code.recovery() != Recovery::Automatic || code == Code::ApprovalRequired {
             return None;
         }
-        if let Some(pending) = self.recoveries.iter_mut().find(|p| p.code == code && p.tool == tool) {
+        if let Some(at) = self.recoveries.iter().position(|p| p.code == code && p.tool == tool) {
+            let pending = self.recoveries.get_mut(at)?;
             pending.attempts = pending.attempts.saturating_add(1);
-            return Some(pending.id.clone());
+            return Some(pending);
         }
         if self.recoveries.len() == RECOVERIES_MAX {
             self.recoveries.remove(0);
         }
         self.tracked = self.tracked.wrapping_add(1);
         let id = format!("{:08x}", (now.seed.wrapping_add(u128::from(self.tracked))) & u128::from(u32::MAX));
-        let pending = PendingRecovery { id: id.clone(), code, tool: tool.to_owned(), since: now.mono, attempts: 1 };
-        self.recoveries.push(pending);
-        Some(id)
+        self.recoveries.push(PendingRecovery { id, code, tool: tool.to_owned(), since: now.mono, attempts: 1 });
+        self.recoveries.last()
     }
 
     /// A call of this tool succeeded: takes out and returns what it recovers from (FSM-26).

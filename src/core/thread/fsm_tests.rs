@@ -180,7 +180,7 @@ fn refusals_never_wear_the_gate_down() {
     let mut ids = BTreeSet::new();
     for attempt in 0..100 {
         assert!(!fsm.can_execute(ToolKind::Write), "attempt {attempt}");
-        ids.insert(fsm.track_recovery(Code::FsmBlocked, "host_service_control", at(attempt)));
+        ids.insert(fsm.track_recovery(Code::FsmBlocked, "host_service_control", at(attempt)).map(|r| r.id.clone()));
     }
     assert_eq!(fsm.state(), State::Verifying);
     let recovered = fsm.check_recovery("host_service_control");
@@ -188,11 +188,15 @@ fn refusals_never_wear_the_gate_down() {
     assert_eq!(recovered.first().map(|r| (r.attempts, r.since)), Some((100, Mono(0))));
     assert_eq!(ids, [recovered.first().map(|r| r.id.clone())].into(), "one recovery has one id");
     assert!(
-        !ids.contains(&fsm.track_recovery(Code::FsmBlocked, "host_service_control", at(0))),
+        !ids.contains(&fsm.track_recovery(Code::FsmBlocked, "host_service_control", at(0)).map(|r| r.id.clone())),
         "and the next another"
     );
     assert_eq!(fsm.check_recovery("host_service_control").len(), 1);
     assert!(fsm.check_recovery("host_service_control").is_empty(), "a recovery is counted once");
     assert_eq!(fsm.track_recovery(Code::Forbidden, "host_service_control", at(0)), None);
+    assert!(
+        fsm.track_recovery(Code::ApprovalRequired, "host_service_control", at(0)).is_none(),
+        "a card is no recovery"
+    );
     assert!(fsm.check_recovery("host_service_control").is_empty(), "what nobody can mend is not tracked");
 }

@@ -16,8 +16,7 @@ impl Turn<'_> {
     /// Shows which call leaves now, where somebody waits for what comes of it. A line that the gates refuse is recorded as
     /// a refusal, and the request shows no other: one row, and not one for each call.
     pub(super) fn show_progress(&mut self, request: &mut Request, call: &ToolCall) {
-        let waits = request.signal.ground == Ground::Foreground && !request.signal.actor.is_ourselves();
-        if !waits || request.is_progress_refused {
+        if !is_waited_for(request) {
             return;
         }
         let spec = self.env.registry.action(&call.tool, &call.action);
@@ -27,7 +26,18 @@ impl Turn<'_> {
             plan: request.carrying.as_ref().and_then(|plan| self.state.desk.get(plan)).map(|filed| filed.frozen.plan()),
             resolved: &self.state.resolved,
         };
-        let line = say::line(say::progress::line(&about, self.env.mask));
+        self.show_line(request, say::progress::line(&about, self.env.mask));
+    }
+
+    /// Shows that a model is asked now, where somebody waits for its answer; never what it thinks (SPB-07).
+    pub(super) fn show_thinking(&mut self, request: &mut Request) {
+        if is_waited_for(request) {
+            self.show_line(request, say::progress::thinking());
+        }
+    }
+
+    fn show_line(&mut self, request: &mut Request, line: String) {
+        let line = say::line(line);
         match judge_post(replacing(request, Mark::Plain, Claim::Nothing, vec![line]), &self.ctx(request), &[]) {
             Ok(message) => self.effects.push(Effect::Progress(message)),
             Err(refusal) => {
@@ -124,6 +134,12 @@ fn ways_to_show(status: &Status, request: &Request, filed: &Filed) -> Vec<Outgoi
 /// A message that takes the place of what was shown before.
 fn replacing(request: &Request, mark: Mark, claim: Claim, blocks: Vec<Block>) -> Outgoing {
     Outgoing { lane: Lane::Progress, ..outgoing(request, mark, claim, blocks) }
+}
+
+/// Whether somebody waits for what comes of a request, and may be shown how far it has come.
+fn is_waited_for(request: &Request) -> bool {
+    let waits = request.signal.ground == Ground::Foreground && !request.signal.actor.is_ourselves();
+    waits && !request.is_progress_refused
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::answer;
 use crate::command;
 use crate::effect::{Effect, Ending};
-use crate::envelope::{Code, Details, Envelope, Failure, Recovery};
+use crate::envelope::{Code, Details, Envelope, Failure};
 use crate::gate::{Refusal, ToolCall, judge_call};
 use crate::port::{Claim, Mark, Source};
 use crate::proposal::Proposal;
@@ -325,8 +325,8 @@ fn on_found(
             turn.ask(request, &question, choices);
         }
         Choice::Missing => {
-            if let Some(what) = call.and_then(asked_for) {
-                turn.state.knowledge.learn_missing(&what, "not_found", answer.meta.observed_at, request.turn);
+            if let Some(call) = call {
+                learn_missing(turn, &request, call, answer);
             }
             let gone = matches!(procedure.wanted, Wanted::Known(_));
             let blocks = say::nothing_found(procedure.wanted_name(), gone, answer, turn.env.mask);
@@ -334,6 +334,14 @@ fn on_found(
             let kind = spec.and_then(|spec| spec.target.clone());
             trouble::missing(turn, request, kind.as_deref(), blocks);
         }
+    }
+}
+
+/// Notes that a discovery found nothing, so that this request does not ask for it again (KNO-09). One that failed is not noted:
+/// a trouble that passes is nothing to be known.
+pub(super) fn learn_missing(turn: &mut Turn<'_>, request: &Request, call: &ToolCall, answer: &Envelope) {
+    if let Some(what) = asked_for(call) {
+        turn.state.knowledge.learn_missing(&what, "not_found", answer.meta.observed_at, request.turn);
     }
 }
 
@@ -384,10 +392,16 @@ fn asked_for(call: &ToolCall) -> Option<String> {
     (call.kind == ToolKind::Resolve).then(|| format!("{}:{query}", call.name()))
 }
 
-/// Begins a recovery, where the proposer can recover from a refusal by itself (FSM-25).
+/// Begins a recovery, where the proposer can recover from a refusal by itself (FSM-25). Each is counted once, however often it is
+/// tried, so that of those that were begun the share can be told that came to something (TEL-05, TEL-11).
 fn track(turn: &mut Turn<'_>, proposal: &Proposal, refusal: &mut Refusal) {
     let known = turn.env.registry.tool(&proposal.tool).map_or("unknown", |tool| tool.name.as_str());
-    refusal.details.recovery_id = turn.state.fsm.track_recovery(refusal.code, known, turn.now);
+    let Some(pending) = turn.state.fsm.track_recovery(refusal.code, known, turn.now) else { return };
+    let is_new = pending.attempts == 1;
+    refusal.details.recovery_id = Some(pending.id.clone());
+    if is_new {
+        turn.count("auto_recovery_attempt_total", &[("error_code", refusal.code.as_str()), ("tool", known)]);
+    }
 }
 
 fn record_refusal(
@@ -439,9 +453,6 @@ fn record_refusal(
         | Code::BudgetExceeded
         | Code::Timeout
         | Code::Drifted => {}
-    }
-    if refusal.code.recovery() == Recovery::Automatic {
-        turn.count("auto_recovery_attempt_total", &[("error_code", code), ("tool", known)]);
     }
     let recovery = refusal.details.recovery_id.as_deref();
     let about =

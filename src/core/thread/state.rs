@@ -233,11 +233,18 @@ impl<'a> Turn<'a> {
     }
 
     /// A reading may be shown while a change is not verified, but never without saying that first (C-06).
-    fn say_what_is_unverified(&self, claim: &mut Claim, blocks: &mut Vec<Block>) {
+    fn say_what_is_unverified(&mut self, claim: &mut Claim, blocks: &mut Vec<Block>) {
         if let (Claim::Readings { unverified, .. }, Some(open)) = (claim, self.state.fsm.open_write()) {
             *unverified = Some(open.target.clone());
             blocks.insert(0, super::say::plans::still_unverified(&open.call, open.target.as_str()));
+            self.count_final_block();
         }
+    }
+
+    /// An answer met the workflow's rule for answers (TEL-02).
+    pub(super) fn count_final_block(&mut self) {
+        let state = self.state.fsm.state().as_str();
+        self.count("fsm_final_block_total", &[("state", state)]);
     }
 
     /// With the first message about a plan that nobody was asked about, why that is so.
@@ -339,8 +346,7 @@ impl<'a> Turn<'a> {
     pub(super) fn on_post_refused(&mut self, request: &Request, refusal: &Refusal) {
         self.count("gate_block_total", &[("gate", refusal.gate), ("code", refusal.code.as_str()), ("tool", "message")]);
         if refusal.gate == "workflow" {
-            let state = self.state.fsm.state().as_str();
-            self.count("fsm_final_block_total", &[("state", state)]);
+            self.count_final_block();
         }
         let about =
             AuditAbout { call: "message", detail: &refusal.message, refusal: Some(refusal), ..AuditAbout::default() };

@@ -5,11 +5,13 @@
 use crate::resource::{Resource, ResourceId};
 use crate::thread::Fact;
 use crate::thread::recall;
+use crate::thread::request::Request;
 use crate::thread::sight::{LookedBy, Sight};
 use crate::thread::state::Turn;
 use crate::thread::talk::{Said, Thing};
 use crate::tool::ToolKind;
 
+use super::about;
 use super::situation::{line, masked, told_line};
 
 /// The most characters of the list of what is there, and the share of what was used last; and what is there for what is
@@ -37,10 +39,21 @@ pub(super) struct Before {
 
 impl Before {
     /// Chooses, for whoever asks this.
-    pub(super) fn new(turn: &Turn<'_>, sight: &Sight<'_>, question: &str) -> Self {
-        let mask = turn.env.mask;
-        let chosen = pick(question, things(turn, sight), (TARGETS_CHARS_MAX, TARGETS_NEWEST));
-        let targets = chosen.into_iter().map(|(id, line)| (id.clone(), told_line(mask, &line))).collect();
+    pub(super) fn new(turn: &Turn<'_>, request: &Request, question: &str) -> Self {
+        let (mask, sight) = (turn.env.mask, &Sight::of(turn, request.signal.asker()));
+        let it = about::it(turn, request);
+        let mut there = things(turn, sight);
+        // What "it" means stands first, so that it is told of before anything else.
+        there.sort_by_key(|(id, _)| it.as_ref() != Some(*id));
+        let chosen = pick(question, there, (TARGETS_CHARS_MAX, TARGETS_NEWEST));
+        let told = |(id, line): (&ResourceId, String)| {
+            let line = told_line(mask, &line);
+            (
+                id.clone(),
+                if it.as_ref() == Some(id) { format!("{line}  (“it”: what was last spoken of)") } else { line },
+            )
+        };
+        let targets = chosen.into_iter().map(told).collect();
         let chosen = pick(question, facts(turn, sight), (KNOWN_CHARS_MAX, KNOWN_NEWEST));
         let known =
             chosen.into_iter().map(|((of, fact), line)| ((of.clone(), fact.clone()), told_line(mask, &line))).collect();

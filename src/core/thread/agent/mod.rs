@@ -3,6 +3,7 @@
 //! where this request has borne it out (DESIGN.md section 3, LOOP-*). What a proposal leads to is in `run.rs`, and a change
 //! that is proposed becomes a plan in `draft.rs`, whose card ends the request.
 
+mod about;
 mod asks;
 mod before;
 mod offers;
@@ -26,8 +27,7 @@ use crate::usage::{Origin, Usage};
 
 use super::follow_up::LastAsked;
 use super::request::{Driver, Request};
-use super::run::{Proposed, found_by, on_failure, on_success, set_deadline};
-use super::sight::Sight;
+use super::run::{Proposed, found_by, learn_missing, on_failure, on_success, set_deadline};
 use super::spend::{end_for_budget, spend};
 use super::state::Turn;
 use super::{State, say};
@@ -111,7 +111,7 @@ impl Agent {
         Self {
             words: words.to_owned(),
             ranked: turn.env.catalogue.ranked(words),
-            before: Before::new(turn, &Sight::of(turn, request.signal.asker()), words),
+            before: Before::new(turn, request, words),
             tier,
             fence: u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default(),
             asked: 0,
@@ -204,6 +204,7 @@ fn think(turn: &mut Turn<'_>, mut request: Request, mut agent: Agent) {
             let model = turn.env.minds.name(tier);
             turn.count("agentic_iterations_total", &[("model", model), ("tier", tier.as_str())]);
             set_deadline(turn, &mut request);
+            turn.show_thinking(&mut request);
             request.asked = Some(asked);
             request.driver = Some(Driver::Agent(Box::new(agent)));
             turn.state.request = Some(request);
@@ -299,6 +300,9 @@ fn give_up(turn: &mut Turn<'_>, request: Request, agent: &Agent, mark: Mark, mut
 fn end(turn: &mut Turn<'_>, mut request: Request, agent: &Agent, (mark, claim, blocks): (Mark, Claim, Vec<Block>)) {
     let unverified = turn.state.fsm.open_write().filter(|_| claim == Claim::Nothing);
     let unverified = unverified.map(|open| say::plans::still_unverified(&open.call, open.target.as_str()));
+    if unverified.is_some() {
+        turn.count_final_block();
+    }
     let choices = turn.choices(&request, agent.asks.choices());
     let asks = choices.into_iter().flat_map(|choices| [say::agent::wants_to_look(), choices]);
     let blocks = unverified.into_iter().chain(blocks).chain(asks).collect();
@@ -404,6 +408,9 @@ pub(super) fn on_answer(
         None => {
             let found = found_by(Some(call), envelope);
             on_success(turn, &mut request, call, envelope, &found);
+            if found.is_empty() {
+                learn_missing(turn, &request, call, envelope);
+            }
         }
     }
     agent.rewrites.answered(turn, &call.id, envelope.ok);
@@ -419,6 +426,8 @@ fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
     let names_one = open.iter().any(|filed| hex.contains(filed.id().as_str()));
     let unfounded = if names_one || (!open.is_empty() && turn.env.claims.talks_into(text)) {
         Some(Unfounded::Decision)
+    } else if reply::writes_a_call(text, turn.env.registry) {
+        Some(Unfounded::Call)
     } else {
         turn.env.claims.unfounded(text, &agent.evidence)
     };
@@ -430,6 +439,8 @@ fn conclude(turn: &mut Turn<'_>, request: Request, agent: &Agent, text: &str) {
         let rewrote = say::agent::rewrote(agent.rewrites.done(), turn.env.mask);
         let claim = request.readings();
         let blocks = rewrote.into_iter().chain([facts, words]).collect();
+        let about = about::spoken_of(turn, &request, text);
+        turn.state.entities.remember(&request.signal.actor.id, request.turn, about);
         return end(turn, request, agent, (Mark::Plain, claim, blocks));
     };
     let (model, tier) = (turn.env.minds.name(agent.tier), agent.tier.as_str());

@@ -8,6 +8,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::mind::{RawCall, Thought};
+use crate::tool::Registry;
 
 /// The most calls that are read from one answer; more is a run-away.
 const CALLS_MAX: usize = 8;
@@ -59,6 +60,19 @@ pub(super) fn read(thought: &Thought) -> Reply {
         (true, false) => Reply::Says(text),
         (true, true) => Reply::Nothing,
     }
+}
+
+/// Whether a text has a call of one of our tools in it, written as if it were made (LOOP-13): `host_service__status`, or
+/// `host_service.status(...)`, or `host_service(...)`.
+pub(super) fn writes_a_call(text: &str, registry: &Registry) -> bool {
+    let text = text.to_lowercase();
+    registry.tools().filter(|tool| text.contains(&tool.name)).any(|tool| {
+        let name = &tool.name;
+        let is_called = |action: &String| {
+            text.contains(&format!("{name}{JOINT}{action}")) || text.contains(&format!("{name}.{action}("))
+        };
+        text.contains(&format!("{name}(")) || tool.actions.keys().any(is_called)
+    })
 }
 
 /// Without what leaks out of providers and is no part of an answer: blocks of calls, ends of thinking, thoughts (LOOP-24).

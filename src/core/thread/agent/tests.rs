@@ -66,14 +66,22 @@ fn what_nothing_bears_out_is_not_shown() {
         vec![says("I restarted nginx for you.")],
         vec![says("nginx is currently running.")],
         vec![says("<tool_call>{}")],
+        vec![calls(&[FIND]), calls(&[STATUS]), says("I called lab_control.restart(nginx), it is fine.")],
+        vec![calls(&[FIND]), says("Result of LAB_READ__STATUS on it: fine.")],
         vec![calls(&[FIND]), calls(&[STATUS]), says("nginx is running since 4711 days.")],
         vec![calls(&[FIND]), calls(&[STATUS]), says("I have restarted nginx.")],
     ];
     let said: Vec<String> = table.into_iter().map(|thoughts| asked(thoughts).said).collect();
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(said.join("\n"), @"
     What the model wrote is not shown: it says that something was changed, and nothing was. The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. Ask again, or type `help` for set commands.
 
     What the model wrote is not shown: it says how something is, and nothing was looked at. The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. Ask again, or type `help` for set commands.
+
+    What the model wrote is not shown: it looks like a call, and none was made. The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. Ask again, or type `help` for set commands.
+
+    What the model wrote is not shown: it looks like a call, and none was made.
+    This was read last:
+    nginx is running.
 
     What the model wrote is not shown: it looks like a call, and none was made. The model may not be able to call tools, the tools may not be there, or the connection to it may be bad. Ask again, or type `help` for set commands.
 
@@ -87,6 +95,43 @@ fn what_nothing_bears_out_is_not_shown() {
     ");
     let counted = asked(vec![says("I restarted nginx for you.")]).counted;
     assert!(counted.iter().any(|count| count.starts_with("phantom_detected_total")), "{counted:?}");
+}
+
+/// ENT-01, ENT-03: "it" is what a model's answer was about, for the person who asked; a change on it still gets a card.
+#[test]
+fn it_is_what_a_models_answer_was_about() {
+    let mut world = world(vec![calls(&[FIND]), calls(&[STATUS]), says("I would look at nginx again.")]);
+    world.say(QUESTION);
+    let told = world.say("restart it");
+    assert!(told.said.contains("ann asks to restart nginx on web-1."), "{}", told.said);
+
+    world.thoughts = vec![says("I cannot say.")].into();
+    let told = world.say("why does it complain about the shop");
+    let targets = &told.asks.first().expect("it was asked").situation.targets;
+    let first = targets.first().expect("something is known");
+    assert!(
+        first.starts_with("service:web-1:nginx  ") && first.ends_with("(“it”: what was last spoken of)"),
+        "{targets:?}"
+    );
+}
+
+/// SPB-07: people see that a model is asked, and nothing of what it thinks.
+#[test]
+fn that_a_model_thinks_is_shown() {
+    let told = asked(vec![calls(&[FIND]), says("I cannot say.")]);
+    assert_eq!(told.progress.concat(), "asking the model\nlooking for nginx\nasking the model\n");
+}
+
+/// KNO-09: what was not there is not asked for twice in one request; what failed is.
+#[test]
+fn a_discovery_that_found_nothing_is_not_made_twice() {
+    let nothing = ("lab_find__service", r#"{"query":"no-such-thing"}"#);
+    let told = asked(vec![calls(&[nothing]), calls(&[nothing]), says("I cannot say.")]);
+    assert_eq!(told.calls.len(), 1, "{:?}", told.calls);
+    assert_eq!(
+        results(told.asks.last().expect("it was asked")),
+        ["nothing was found", "nothing of that kind is there; it was looked for in this request already"]
+    );
 }
 
 /// SEC-05, C-42: what a model proposes is asked for, whatever was allowed beforehand; and nothing is done without that.

@@ -41,6 +41,11 @@ pub(in crate::thread) fn line(about: &About<'_>, mask: &Mask) -> String {
     text::defuse_mentions(&text::escape(&mask.apply(&line)))
 }
 
+/// That a model is asked.
+pub(in crate::thread) fn thinking() -> String {
+    "asking the model".to_owned()
+}
+
 /// What a discovery looks for: the name that was asked for, what the thread calls it, or everything of its kind.
 fn sought(about: &About<'_>) -> String {
     match about.call.args.get("query").and_then(Value::as_str) {
