@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use crate::approval::{Circle, Escalation, PlanState, Terms};
+use crate::approval::{Circle, Escalation, PlanId, PlanState, Terms};
 use crate::port::CardChoice;
 use crate::signal::{ActorKind, ConversationId, Payload, Platform, Signal};
 use crate::testkit::scene::{approves, asked, due, edited, newest, press, restarted, row, says, state, writes};
-use crate::testkit::{World, signal, thread_key};
+use crate::testkit::{Told, World, signal, thread_key};
 
 use super::{nothing_came_of, was_refused};
 
@@ -191,6 +191,40 @@ fn ac_24_a_part_of_an_id_selects_nothing() {
     }
     nothing_came_of(&says(&mut world, "bob", "approve 1"), &world, &plan);
     nothing_came_of(&says(&mut world, "bob", &format!("approve {plan}0")), &world, &plan);
+}
+
+/// AC-24: the short id selects nothing; it confirms the plan that the same person was shown just before, while no other waits.
+#[test]
+fn a_short_id_confirms_what_was_shown_just_before_and_nothing_else() {
+    let short = |plan: &PlanId| plan.as_str()[..4].to_owned();
+    let mut world = World::with_fleet();
+    let plan = asked(&mut world);
+    let approve = format!("approve {}", short(&plan));
+    let shown = |told: &Told| {
+        told.said.contains(&format!("This plan waits here. To approve it, use its card, or type `{approve}` now"))
+    };
+    let told = says(&mut world, "bob", &approve);
+    assert!(shown(&told), "{}", told.said);
+    nothing_came_of(&told, &world, &plan);
+    for (who, between) in [("bob", "load"), ("tom", "approvals"), ("ann", "approve")] {
+        assert!(shown(&says(&mut world, "bob", "approve")));
+        says(&mut world, who, between);
+        nothing_came_of(&says(&mut world, "bob", &approve), &world, &plan);
+    }
+    assert!(shown(&says(&mut world, "bob", "approve")));
+    nothing_came_of(&says(&mut world, "carol", &approve), &world, &plan);
+    assert!(shown(&says(&mut world, "bob", "approve")));
+    nothing_came_of(&says(&mut world, "bob", "approve ffff"), &world, &plan);
+
+    let mut two = World::with_fleet();
+    let first = asked(&mut two);
+    assert!(shown(&says(&mut two, "bob", "approve")));
+    says(&mut two, "ann", "restart postgres");
+    nothing_came_of(&says(&mut two, "bob", &format!("approve {}", short(&first))), &two, &first);
+
+    assert!(shown(&says(&mut world, "bob", "approve")));
+    restarted(&mut world);
+    assert_eq!(writes(&says(&mut world, "bob", &approve.to_uppercase())).len(), 1);
 }
 
 #[test]

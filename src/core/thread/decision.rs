@@ -7,6 +7,7 @@ use crate::envelope::{Code, Details};
 use crate::gate::Refusal;
 use crate::port::{CardChoice, Claim, Mark, Standing};
 use crate::route::Route;
+use crate::signal::ActorId;
 
 use super::request::Request;
 use super::state::Turn;
@@ -28,8 +29,17 @@ pub(super) fn pressed(
     decide(turn, request, &Ask { plan, digest: Some(digest), verb, reason });
 }
 
+/// The card of the only plan that waited was shown once more, to a person who wanted to decide it without its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ShownAgain {
+    plan: PlanId,
+    to: ActorId,
+    /// In which request of the thread.
+    turn: u64,
+}
+
 /// A decision was typed. Only a full id names a plan: no prefix, no position, and not "the only one there is", which may
-/// be another one by the time it is read (AC-05, AC-24).
+/// be another one by the time it is read (AC-05, AC-24). The short id confirms a plan that was shown just before.
 pub(super) fn typed(turn: &mut Turn<'_>, request: Request, verb: Verb, route: &Route) {
     let said = |name: &str| route.args.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
     // Whose reason names another plan may mean either of them.
@@ -37,8 +47,21 @@ pub(super) fn typed(turn: &mut Turn<'_>, request: Request, verb: Verb, route: &R
     match PlanId::parse(&said("plan")).filter(|_| !names_two(verb)) {
         Some(plan) => decide(turn, request, &Ask { plan, digest: None, verb, reason: said("reason") }),
         None if said("plan").is_empty() => without_id(turn, request, verb),
-        None => say_the_id(turn, request, verb),
+        None => match only_pending(turn).filter(|filed| approval::short(filed.id()) == said("plan").to_lowercase()) {
+            Some(filed) if was_shown_just_before(turn, &request, filed.id()) => {
+                decide(turn, request, &Ask { plan: filed.id().clone(), digest: None, verb, reason: said("reason") });
+            }
+            Some(_) => without_id(turn, request, verb),
+            None => say_the_id(turn, request, verb),
+        },
     }
+}
+
+/// Whether the request before this one showed this person the plan again. Anything said in between takes that back.
+fn was_shown_just_before(turn: &Turn<'_>, request: &Request, plan: &PlanId) -> bool {
+    let is_just_before = |shown: &ShownAgain| shown.turn.checked_add(1) == Some(request.turn);
+    let shown = turn.state.shown_again.as_ref().filter(|shown| is_just_before(shown));
+    shown.is_some_and(|shown| shown.plan == *plan && shown.to == request.signal.actor.id)
 }
 
 /// A decision without an id: shows the only plan that waits once more, to a person who may decide it.
@@ -51,6 +74,8 @@ pub(super) fn without_id(turn: &mut Turn<'_>, mut request: Request, verb: Verb) 
         // The approver sees the whole plan again, and its buttons.
         Some(filed) => {
             draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb, filed.id())));
+            let to = request.signal.actor.id.clone();
+            turn.state.shown_again = Some(ShownAgain { plan: filed.id().clone(), to, turn: request.turn });
             turn.finish(request, Ending::Answered);
         }
         None => say_the_id(turn, request, verb),

@@ -73,6 +73,8 @@ pub struct ThreadState {
     /// Wrong codes that were typed here. No reset forgets them.
     pub(crate) wrong_codes: WrongCodes,
     pub(crate) link_news: LinkNews,
+    /// The plan whose card was shown again last.
+    pub(super) shown_again: Option<super::decision::ShownAgain>,
     /// The last reading, for `again` and `more`.
     pub(crate) last_asked: LastAsked,
     /// Whether an account that nobody is known by was told here how to begin.

@@ -39,8 +39,8 @@ pub(super) fn title(plan: &Plan) -> String {
 
 /// The line above a card that is shown again after a decision without an id.
 pub(in crate::thread) fn waits_here(verb: Verb, plan: &PlanId) -> String {
-    let verb = verb.as_str();
-    format!("This plan waits here. To {verb} it, use its card, or type `{verb} {plan}`:")
+    let (verb, short) = (verb.as_str(), approval::short(plan));
+    format!("This plan waits here. To {verb} it, use its card, or type `{verb} {short}` now:")
 }
 
 pub(in crate::thread) fn say_the_id(verb: Verb, desk: &Desk) -> Vec<Block> {
