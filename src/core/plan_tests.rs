@@ -632,8 +632,14 @@ fn a_secret_in_what_tells_a_thing_from_its_like_is_masked_on_its_card() {
 #[test]
 fn the_history_says_who_asked_who_approved_and_how_it_ended() {
     let mut world = World::with_fleet();
-    assert_eq!(world.say("history").said, "No change was asked for in this thread lately.\n");
-    assert_eq!(world.say("who approved that").said, "No change of this thread was decided lately.\n");
+    assert_eq!(
+        world.say("history").said,
+        "I know of no change in this thread. Older ones, and those from before I was last started, are in the audit trail (`countersign audit export`).\n"
+    );
+    assert_eq!(
+        world.say("who approved that").said,
+        "I know of no decided change in this thread. Older ones, and those from before I was last started, are in the audit trail (`countersign audit export`).\n"
+    );
     let plan = asked(&mut world);
     restarted(&mut world);
     presses(&mut world, "bob", &plan, CardChoice::Approve);
@@ -645,5 +651,11 @@ fn the_history_says_who_asked_who_approved_and_how_it_ended() {
     2023-11-14 22:13:20 UTC: ann asked · ✗ Denied by bob · restart nginx on web-1 (0000)
     2023-11-14 22:13:20 UTC: ann asked · Pending · restart nginx on web-1 (0000)
     ");
+    assert_eq!(world.say("history 24h").said.lines().count(), 3);
+    world.pass(3 * 60 * 60 * 1_000);
+    let said = |world: &mut World, words: &str| world.say(words).said;
+    assert_eq!(said(&mut world, "history 4 hours").lines().filter(|line| line.contains("asked")).count(), 3);
+    assert!(said(&mut world, "history 2h").starts_with("I know of no change in this thread within 2h. Older ones"));
+    assert!(said(&mut world, "history 2 weeks").starts_with("How far back? Type it as hours or days"));
     insta::assert_snapshot!(world.say("who approved that").said, @"2023-11-14 22:13:20 UTC: ann asked · ✗ Denied by bob · restart nginx on web-1 (0000)");
 }

@@ -351,8 +351,9 @@ target = "thing"
 name = "history"
 about = "the changes of this thread"
 examples = ["history"]
-patterns = ["history"]
+patterns = ["history(?: (?P<within>.+))?"]
 own = "history"
+args.within = "{within}"
 
 [[intent]]
 name = "who-approved"

@@ -234,7 +234,10 @@ pub(in crate::thread) fn own(own: OwnCommand, route: &Route, turn: &mut Turn<'_>
         OwnCommand::Limits => limits::table(turn.env.allowances),
         OwnCommand::Budget => budget::budget(&turn.env),
         OwnCommand::Approvals => plans::approvals(&turn.state.desk, turn.env.mask),
-        OwnCommand::History => history::history(&turn.state.desk, turn.env.mask),
+        OwnCommand::History => {
+            let within = route.args.get("within").and_then(Value::as_str).unwrap_or_default();
+            history::history(&turn.state.desk, (turn.now.wall, within), turn.env.mask)
+        }
         OwnCommand::WhoApproved => history::who_approved(&turn.state.desk, turn.env.mask),
         // Decisions, permissions, links and verifications are no answers from the bot's own state; they never come here.
         OwnCommand::Approve
