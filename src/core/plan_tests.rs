@@ -116,7 +116,7 @@ fn the_wrong_people_and_the_wrong_words_leave_a_plan_waiting() {
     ? Say which plan to approve, by its full id:
       approve PLAN - restart nginx
     ---
-    ? This plan waits here. To approve it, use its card, or type `approve PLAN`:
+    ? This plan waits here. To approve it, use its card, or type `approve 0000` now:
     ann asks to restart nginx on web-1.
     Medium risk. Then running, another run.
     bob or carol can approve until 22:28 UTC.

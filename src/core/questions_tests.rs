@@ -31,7 +31,8 @@ static SHIPPED: LazyLock<(Registry, Intents)> = LazyLock::new(|| {
     (registry, intents)
 });
 
-fn shipped() -> World {
+/// A thread with the shipped tools and intents.
+pub(super) fn shipped() -> World {
     let mut world = World::new();
     (world.registry, world.intents) = SHIPPED.clone();
     world

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::questions::shipped;
 use crate::testkit::{World, resource, signal};
 
 /// A change by half a sentence: the words of a description name nothing.
@@ -123,4 +124,78 @@ fn a_command_of_the_bots_own_is_not_shadowed_by_what_was_talked_of() {
         let told = world.say(words);
         assert!(told.calls.is_empty() && !told.said.contains("no topic"), "{words}: {}", told.said);
     }
+}
+
+/// A message whose end is missing names no target that may be another one's beginning.
+#[test]
+fn a_long_message_changes_nothing_that_it_does_not_name() {
+    let long = "y".repeat(2_500);
+    for words in [
+        format!("append \"{}\" to /etc/app.conf.bak", "x".repeat(1_975)),
+        format!("write \"{long}\" to /etc/app.conf"),
+        format!("add the line {} to /etc/app.conf.bak and then", "x".repeat(1_975)),
+        format!("replace \"{long}\" with \"z\" in /etc/app.conf"),
+    ] {
+        let mut world = shipped();
+        let told = world.say(&words);
+        assert!(told.calls.is_empty() && world.files.rows.is_empty(), "{:?}", told.calls);
+    }
+    // What is written up to the end of a message may be as long as it likes.
+    let told = shipped().say(&format!("append to /etc/app.conf: {long}"));
+    assert_eq!(told.calls.first().map(crate::gate::ToolCall::name).as_deref(), Some("host_file.locate"));
+    // Blanks make no message long.
+    let told = shipped().say(&format!("restart{}webapp2", " ".repeat(3_000)));
+    assert_eq!(told.calls.first().and_then(|call| call.args.get("query")), Some(&json!("webapp2")));
+}
+
+/// Spelling is mended in the words that ask for a change, never in what it is done to.
+#[test]
+fn a_misspelt_change_keeps_its_names_and_its_content() {
+    for (typed, meant) in [
+        ("restrat traefik", "restart traefik"),
+        ("restrat rsyslgo", "restart rsyslgo"),
+        ("stpo unbound", "stop unbound"),
+        ("apend to /etc/motd: shutdwon memmory proces", "append to /etc/motd: shutdwon memmory proces"),
+    ] {
+        let told = shipped().say(typed);
+        assert!(
+            told.said.contains("Did you mean this?") && told.said.contains(&format!("1) {meant} ")),
+            "{typed}: {}",
+            told.said
+        );
+    }
+}
+
+#[test]
+fn an_open_question_takes_a_number_a_name_or_a_no() {
+    let two = || {
+        let mut world = World::with_fleet();
+        world.script.resources.push(resource("service:web-2:nginx-two", "nginx-two"));
+        assert!(world.say("status of ngin").said.contains("Which one?"));
+        world
+    };
+    for pick in ["2", "2.", "2)", "(2)", "two", "the second one", "nginx-two", "NGINX-TWO"] {
+        let picked = two().say(pick);
+        let target = picked.calls.last().and_then(|call| call.target.clone()).map(String::from);
+        assert_eq!(target.as_deref(), Some("service:web-2:nginx-two"), "{pick}: {}", picked.said);
+    }
+    let mut world = two();
+    assert_eq!(world.say("yes").said, "Which one? Type its number.\n");
+    assert_eq!(
+        world.hear(signal("bob-1", "bob", "1")).said,
+        "That question waits for ann. Ask yourself, and you get your own.\n"
+    );
+    assert!(world.say("1").calls.iter().any(|call| call.name() == "lab_read.status"), "the question is still open");
+    let mut world = two();
+    assert_eq!(world.say("no").said, "Then nothing is done.\n");
+    assert_eq!(world.say("1").said, "There is no open question to choose from. Ask again.\n");
+}
+
+/// The names in an example are nobody's: an example with one is shown to be typed, and no number runs it.
+#[test]
+fn an_example_with_a_name_in_it_is_no_choice() {
+    let mut world = shipped();
+    let told = world.say("is webapp running on web-2");
+    assert!(!told.said.contains("1) is nginx running"), "{}", told.said);
+    assert!(world.say("1").calls.is_empty());
 }

@@ -226,7 +226,7 @@ fn fields(plan: &Plan, frozen: &Frozen) -> Vec<(String, String)> {
         fields.push(("Needs".to_owned(), shown(&plan.terms.who(None))));
     }
     fields.push(("Who can".to_owned(), who(plan)));
-    fields.extend(requester(plan).map(|who| ("Approved by".to_owned(), who.to_owned())));
+    fields.extend(requester(plan).map(|who| ("Approver".to_owned(), who.to_owned())));
     if plan.tainted {
         fields.push(("Careful".to_owned(), "proposed after reading text that nobody vouches for".to_owned()));
     }

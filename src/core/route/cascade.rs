@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::hear::{Heard, hear, is_pronoun};
-use super::intents::{Caught, Does, Intent, OwnCommand};
+use super::intents::{Caught, Does, Intent};
 use super::keywords;
 use super::spelling::corrected;
 use crate::env::Env;
@@ -151,9 +151,12 @@ pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -
     route.is_free_of_context() && route.layer != Layer::Sticky && !is_never_kept
 }
 
-/// Readings of a part of a message: of its clauses by themselves, or else of all of it without the words that the nearest phrase
-/// does not know. Reads only, at most three.
+/// Readings of a part of a message: of its clauses by themselves, or else of all of it but for the words that say when. Reads
+/// only, at most three.
 pub(crate) fn in_part(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
+    if heard.is_cut || heard.text.split(' ').count() > PART_WORDS_MAX {
+        return Vec::new();
+    }
     let mended = corrected(&heard.text, env.intents.vocabulary()).map(|text| hear(&text));
     let heard = mended.as_ref().unwrap_or(heard);
     let mut parts: Vec<Suggested> = Vec::new();
@@ -163,11 +166,14 @@ pub(crate) fn in_part(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
         parts.extend(suggested.filter(is_new));
     }
     if parts.is_empty() {
-        parts.extend(env.intents.loosely(heard).and_then(|text| reading(&text, env)));
+        parts.extend(env.intents.but_for_times(heard).and_then(|text| reading(&text, env)));
     }
     parts.truncate(SUGGESTED_MAX);
     parts
 }
+
+/// The most words of a message of which a part, or a word with a typing mistake, is looked for: a longer one is a story.
+const PART_WORDS_MAX: usize = 32;
 
 /// Returns the clauses of a message; none if it is one clause.
 fn clauses(text: &str) -> Vec<String> {
@@ -192,7 +198,7 @@ fn reading(text: &str, env: &Env<'_>) -> Option<Suggested> {
     let heard = hear(text);
     let route = by_pattern(&heard, None, env).or_else(|| by_phrase(&heard, env))?;
     let is_tool = |intent: &&Intent| matches!(intent.does, Does::Call { .. });
-    let intent = env.intents.named(&route.intent).filter(|intent| only_reads(intent, env)).filter(is_tool)?;
+    let intent = env.intents.named(&route.intent).filter(|intent| intent.only_shows).filter(is_tool)?;
     route.is_free_of_context().then(|| Suggested { text: heard.text, about: intent.about.clone(), runs: true })
 }
 
@@ -210,7 +216,7 @@ pub struct Suggested {
 /// Returns the intents nearest to a message that no layer understands, at most three: by likeness, and by shared words.
 pub(crate) fn near(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
     let alike = env.catalogue.worth_suggesting(&heard.lower);
-    let decides = |intent: &Intent| matches!(intent.does, Does::Own(_)) && !only_reads(intent, env);
+    let decides = |intent: &Intent| matches!(intent.does, Does::Own(_)) && !intent.only_shows;
     let worth = env.intents.iter().enumerate().filter(|(_, intent)| !decides(intent)).filter_map(|(at, intent)| {
         let written = alike.iter().find(|(_, of, _)| *of == at).map(|(alike, _, example)| (*alike, *example));
         let shared =
@@ -223,7 +229,8 @@ pub(crate) fn near(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
     let suggest = |(_, intent, example): (u16, &Intent, &String)| Suggested {
         text: example.clone(),
         about: intent.about.clone(),
-        runs: only_reads(intent, env),
+        // The names in an example are nobody's.
+        runs: intent.only_shows && !intent.takes_something(),
     };
     near.into_iter().take(SUGGESTED_MAX).map(suggest).collect()
 }
@@ -232,21 +239,30 @@ pub(crate) fn near(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
 const SUGGESTED_MAX: usize = 3;
 const WORTH_SUGGESTING: u16 = 320;
 
-/// Returns whether a guess may run it: it changes nothing, decides nothing and forgets nothing.
-fn only_reads(intent: &Intent, env: &Env<'_>) -> bool {
-    match &intent.does {
-        Does::Call { tool, action } => matches!(env.registry.kind(tool, action), ToolKind::Read | ToolKind::Resolve),
-        Does::Own(own) => !own.decides() && !matches!(own, OwnCommand::Reset | OwnCommand::ResetKeep),
-        Does::Reply(_) => true,
+/// The message with its spelling mended, where it is understood then. Of a change only the words that ask for it are mended: what
+/// it is done to, and what is written somewhere, is taken as it was typed.
+pub(crate) fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
+    if heard.is_cut || heard.text.split(' ').count() > PART_WORDS_MAX {
+        return None;
     }
+    let vocabulary = env.intents.vocabulary();
+    let whole = corrected(&heard.text, vocabulary);
+    let (first, rest) = heard.text.split_once(' ').unwrap_or((&heard.text, ""));
+    let first = corrected(first, vocabulary).map(|first| format!("{first} {rest}").trim().to_owned());
+    whole.into_iter().chain(first).find_map(|text| mended_to(text, heard, env))
 }
 
-/// The message with its spelling mended, where a pattern understands it then.
-pub(crate) fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
-    let text = corrected(&heard.text, env.intents.vocabulary())?;
-    let better = Heard { lower: text.to_ascii_lowercase(), original: text.clone(), text, follow_up: heard.follow_up };
+fn mended_to(text: String, heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
+    let lower = text.to_ascii_lowercase();
+    let better = Heard { lower, original: text.clone(), text, ..heard.clone() };
     let route = by_pattern(&better, None, env).or_else(|| by_phrase(&better, env))?;
     let intent = env.intents.named(&route.intent)?;
+    let is_word = |said: &str| heard.text.split(' ').any(|word| word.trim_end_matches([':', ',', '.']) == said);
+    let is_typed = |said: &str| is_word(said) || (said.contains(' ') && heard.text.contains(said));
+    let mut said = route.target.as_deref().into_iter().chain(route.args.values().filter_map(Value::as_str));
+    if !intent.only_shows && !said.all(is_typed) {
+        return None;
+    }
     // A decision is made in its own words, with the full id in them, and never by saying yes to something else (AC-24).
     let is_decision = matches!(intent.does, Does::Own(own) if own.decides());
     Some(Suggested { text: better.text, about: intent.about.clone(), runs: !is_decision })

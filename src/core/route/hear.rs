@@ -5,7 +5,7 @@
 const CHARS_MAX: usize = 2_000;
 
 /// Words of courtesy before a question. They change nothing.
-const BEFORE: [&str; 29] = [
+const BEFORE: [&str; 22] = [
     "please ",
     "pls ",
     "hey ",
@@ -18,14 +18,7 @@ const BEFORE: [&str; 29] = [
     "would you ",
     "now ",
     "countersign, ",
-    "show me ",
-    "tell me ",
-    "give me ",
-    "let me see ",
     "kindly ",
-    "check if ",
-    "check whether ",
-    "check that ",
     "hi, ",
     "hey, ",
     "hello, ",
@@ -36,6 +29,9 @@ const BEFORE: [&str; 29] = [
     "be so good to ",
     "be so good and ",
 ];
+
+/// Words of courtesy before something that somebody wants to see. What follows is no change.
+const BEFORE_A_LOOK: [&str; 4] = ["show me ", "tell me ", "give me ", "let me see "];
 
 /// And after it.
 const AFTER: [&str; 7] = [" right now", " please", " pls", " plz", " thanks", " thank you", " now"];
@@ -48,7 +44,10 @@ const OWN_WORDS: [&str; 10] =
     ["approve", "countersign", "deny", "reject", "cancel", "append", "write", "add", "replace", "put"];
 
 /// How a follow-up begins: it belongs to what was just talked about (CAS-03).
-const FOLLOW_UP: [&str; 5] = ["and ", "what about ", "how about ", "also ", "then "];
+const FOLLOW_UP: [&str; 3] = ["and ", "also ", "then "];
+
+/// The same where something is to be looked at.
+const FOLLOW_UP_LOOK: [&str; 2] = ["what about ", "how about "];
 
 /// Short forms at the beginning, and the words that they stand for.
 const SHORT_FORMS: [(&str, &str); 9] = [
@@ -72,20 +71,26 @@ pub struct Heard {
     pub lower: String,
     /// Whether it began like a follow-up; those words are off.
     pub follow_up: bool,
+    /// Whether somebody wants to see something: what is said is no change then.
+    pub wants_to_see: bool,
+    /// Whether it was longer than a route looks at, so that its end is missing.
+    pub is_cut: bool,
     /// Untouched: what is to be written somewhere is taken from here.
     pub original: String,
 }
 
 /// Normalises a message.
 pub fn hear(original: &str) -> Heard {
-    let cut: String = original.chars().take(CHARS_MAX).collect();
-    let mut text = cut.split_whitespace().collect::<Vec<_>>().join(" ");
-    strip_courtesy(&mut text);
-    let follow_up = strip_before(&mut text, &FOLLOW_UP);
-    strip_courtesy(&mut text);
+    let evened = original.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text: String = evened.chars().take(CHARS_MAX).collect();
+    let is_cut = text.len() < evened.len();
+    let before = strip_courtesy(&mut text);
+    let is_look = strip_before(&mut text, &FOLLOW_UP_LOOK);
+    let follow_up = is_look || strip_before(&mut text, &FOLLOW_UP);
+    let behind = strip_courtesy(&mut text);
     spell_out(&mut text);
     let lower = text.to_ascii_lowercase();
-    Heard { text, lower, follow_up, original: original.to_owned() }
+    Heard { text, lower, follow_up, wants_to_see: before || is_look || behind, is_cut, original: original.to_owned() }
 }
 
 fn spell_out(text: &mut String) {
@@ -114,8 +119,16 @@ pub fn is_pronoun(word: &str) -> bool {
     PRONOUNS.contains(&word.to_ascii_lowercase().as_str())
 }
 
-fn strip_courtesy(text: &mut String) {
-    while strip_before(text, &BEFORE) {}
+/// Takes courtesies off. Returns whether somebody wants to see something.
+fn strip_courtesy(text: &mut String) -> bool {
+    let mut wants_to_see = false;
+    loop {
+        if strip_before(text, &BEFORE_A_LOOK) {
+            wants_to_see = true;
+        } else if !strip_before(text, &BEFORE) {
+            break;
+        }
+    }
     let end = text.trim_end_matches(['?', '!']).trim_end().len();
     text.truncate(end);
     strip_full_stop(text);
@@ -124,6 +137,7 @@ fn strip_courtesy(text: &mut String) {
     if !OWN_WORDS.contains(&first.as_str()) {
         while strip_after(text, &AFTER_REQUEST) {}
     }
+    wants_to_see
 }
 
 /// A full stop at the end of a sentence goes; one in a path or a file name stays.
@@ -176,5 +190,22 @@ mod tests {
             assert_eq!((heard.text.as_str(), heard.follow_up), (text, follow_up), "{original:?}");
             assert_eq!(heard.text.len(), heard.lower.len(), "{original:?}");
         }
+    }
+
+    #[test]
+    fn whoever_wants_to_see_something_is_told_from_whoever_wants_it_done() {
+        for see in ["show me disk", "please tell me the load", "what about cron", "and show me disk", "how about it"] {
+            assert!(hear(see).wants_to_see, "{see}");
+        }
+        for other in ["please restart cron", "can you restart cron?", "and restart cron", "restart cron"] {
+            assert!(!hear(other).wants_to_see, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_long_message_is_known_to_be_cut_and_blanks_make_none_long() {
+        assert!(hear(&"word ".repeat(500)).is_cut);
+        let padded = hear(&format!("restart{}webapp2", " ".repeat(3_000)));
+        assert_eq!((padded.text.as_str(), padded.is_cut), ("restart webapp2", false));
     }
 }

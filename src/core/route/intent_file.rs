@@ -83,7 +83,13 @@ pub(super) fn check(entry: IntentEntry, registry: &Registry) -> Result<Intent, S
         }
         Does::Own(_) | Does::Call { .. } => json_of(entry.args)?,
     };
+    let only_shows = match &does {
+        Does::Call { tool, action } => matches!(registry.kind(tool, action), ToolKind::Read | ToolKind::Resolve),
+        Does::Own(own) => own.only_shows(),
+        Does::Reply(_) => true,
+    };
     Ok(Intent {
+        only_shows,
         name: entry.name,
         about: entry.about,
         examples: entry.examples,
@@ -156,14 +162,9 @@ pub(super) fn check_pattern(intent: &Intent, regex: &Regex) -> Result<(), String
     check_groups(intent, &groups, regex.as_str().trim_start_matches("^(?:").trim_end_matches(")$"))
 }
 
-/// Parses a phrase of an intent. Loose words ask for no change and decide nothing.
-pub(super) fn check_phrase(intent: &Intent, written: &str, registry: &Registry) -> Result<Phrase, String> {
-    let only_reads = match &intent.does {
-        Does::Call { tool, action } => registry.kind(tool, action) != ToolKind::Write,
-        Does::Own(own) => !own.decides(),
-        Does::Reply(_) => true,
-    };
-    if !only_reads {
+/// Parses a phrase of an intent. Loose words ask for no change, decide nothing and forget nothing.
+pub(super) fn check_phrase(intent: &Intent, written: &str) -> Result<Phrase, String> {
+    if !intent.only_shows {
         return Err(format!("it changes or decides something, so that `{written}` can't be a phrase; write a pattern"));
     }
     let phrase = Phrase::parse(written)?;

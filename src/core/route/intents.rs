@@ -91,6 +91,11 @@ pub enum OwnCommand {
 }
 
 impl OwnCommand {
+    /// Whether it decides nothing, forgets nothing and keeps nothing.
+    pub(super) const fn only_shows(self) -> bool {
+        !self.decides() && !matches!(self, Self::Reset | Self::ResetKeep | Self::Pin | Self::Unpin)
+    }
+
     /// Whether it settles who may do what: it is typed in its own words, never remembered, and never run by a yes to a
     /// guess.
     pub(super) const fn decides(self) -> bool {
@@ -185,6 +190,8 @@ pub struct Intent {
     pub silent: Option<String>,
     pub(super) target: Option<String>,
     pub(super) args: BTreeMap<String, Value>,
+    /// Whether it only shows something.
+    pub(super) only_shows: bool,
     /// Arguments that are taken as they were typed.
     pub(super) verbatim: BTreeSet<String>,
     /// Those of them that are command lines.
@@ -260,7 +267,7 @@ impl Intents {
                     all_patterns.push((compiled, intents.len()));
                 }
                 for phrase in phrases {
-                    let parsed = check_phrase(&intent, &phrase, registry)
+                    let parsed = check_phrase(&intent, &phrase)
                         .map_err(|problem| wrong(format!("intent `{name}`: {problem}")))?;
                     all_phrases.push((parsed, intents.len()));
                 }
@@ -327,18 +334,18 @@ impl Intents {
     pub(super) fn catch(&self, heard: &Heard) -> Vec<(&Intent, Caught)> {
         let mut seen = BTreeSet::new();
         let hits = self.set.matches(&heard.lower).into_iter().filter_map(|at| self.patterns.get(at));
-        hits.filter(|(_, intent)| seen.insert(*intent))
-            .filter_map(|(regex, at)| {
-                let intent = self.all.get(*at)?;
-                Some((intent, intent.take(regex, heard)?))
-            })
-            .collect()
+        let caught = hits.filter_map(|(regex, at)| {
+            let intent = self.all.get(*at).filter(|intent| intent.only_shows || !heard.wants_to_see)?;
+            let caught = intent.take(regex, heard)?;
+            seen.insert(*at).then_some((intent, caught))
+        });
+        caught.collect()
     }
 
     /// Returns the intent that has most of its words in a message, with what they say. Two that have as many are one too many.
     pub(super) fn by_phrase(&self, heard: &Heard) -> Option<(&Intent, Caught)> {
         let message = words_of(heard);
-        let is_no_name = |word: &str| self.vocabulary.is_of_a_phrase(word);
+        let is_no_name = |word: &str| self.vocabulary.is_no_name(word);
         let fitting =
             self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit(&message, &is_no_name)?, phrase, at)));
         let mut fitting: Vec<(Fit, &Phrase, &usize)> = fitting.collect();
@@ -357,12 +364,11 @@ impl Intents {
         Some((intent, intent.fill(&is_group, &group, &|_| None)))
     }
 
-    /// Returns a message without the words that the nearest phrase does not know; nothing if two intents are equally near.
-    pub(super) fn loosely(&self, heard: &Heard) -> Option<String> {
+    /// Returns a message without the words in it that say when, where only these keep it from fitting a phrase; nothing if two
+    /// intents are equally near.
+    pub(super) fn but_for_times(&self, heard: &Heard) -> Option<String> {
         let message = words_of(heard);
-        let says_nothing = |word: &str| !self.vocabulary.has(word);
-        let fitting =
-            self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit_loosely(&message, says_nothing)?, *at)));
+        let fitting = self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit_but_for_times(&message)?, *at)));
         let mut fitting: Vec<(Loose, usize)> = fitting.collect();
         fitting.sort_by_key(|(loose, _)| (Reverse(loose.fit.weight), loose.unknown.len()));
         let (best, at) = fitting.first()?;
@@ -411,6 +417,15 @@ impl Intents {
 impl Intent {
     fn take(&self, regex: &Regex, heard: &Heard) -> Option<Caught> {
         let captures = regex.captures(&heard.lower)?;
+        // Of a message whose end is missing nothing may be taken but what is written somewhere up to its end.
+        let is_whole = || {
+            let ends = |name: &str| captures.name(name).is_some_and(|span| span.end() == heard.lower.len());
+            let verbatim = self.args.iter().filter(|(name, _)| self.verbatim.contains(*name));
+            verbatim.filter_map(|(_, value)| whole_group(value)).any(ends)
+        };
+        if heard.is_cut && !is_whole() {
+            return None;
+        }
         let group = |name: &str| captures.name(name).and_then(|span| heard.text.get(span.range())).map(str::trim);
         let as_typed = |name: &str| {
             let span = captures.name(name)?.range();
@@ -465,6 +480,15 @@ impl Intent {
         self.target.is_none()
             && self.args.len() == 1
             && self.args.get(argument).is_some_and(|value| whole_group(value).is_some())
+    }
+
+    /// Returns whether something has to be named for it.
+    pub(super) fn takes_something(&self) -> bool {
+        let has_group = |(name, value): (&String, &Value)| {
+            whole_group(value).is_some()
+                || (self.commands.contains(name) && value.as_str().is_some_and(|line| line.contains('{')))
+        };
+        self.target.is_some() || self.args.iter().any(has_group)
     }
 
     /// Returns whether an argument or the target names a group of the pattern.

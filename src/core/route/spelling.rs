@@ -3,34 +3,22 @@
 
 use std::collections::BTreeSet;
 
+use super::phrases::is_turning;
 use crate::text::mistakes_within;
 
 /// Shorter words are left alone: too many others are near them.
 const CHARS_MIN: usize = 3;
 
-/// Words of phrases that are names of programs and users, too.
-const ALSO_NAMES: [&str; 14] = [
-    "bash",
-    "bot",
-    "chrony",
-    "chronyd",
-    "crond",
-    "docker",
-    "firewalld",
-    "ntp",
-    "root",
-    "ssh",
-    "sshd",
-    "syslog",
-    "systemd",
-    "ufw",
-];
+/// Names of programs and users: some are words of phrases too, some are near to one, and none is misspelt.
+const NAMES: &str = "apache apache2 bash bind chrony chronyd cron crond dnsmasq docker dockerd fail2ban firewalld gunicorn haproxy \
+    httpd mariadb memcached mongod mysql mysqld named nginx node ntp ntpd php podman postfix postgres postgresql python rabbitmq \
+    redis root rsyslog samba squid ssh sshd syslog systemd traefik ufw unbound varnish";
 
 /// The shortest word of a phrase that a misspelt word is taken for: many short words are near to each other.
 const PHRASE_WORD_CHARS_MIN: usize = 4;
 
 /// Words that would mean something else if they were mended.
-const TAKEN_AS_TYPED: [&str; 8] = ["not", "no", "never", "without", "enable", "disable", "reload", "ping"];
+const TAKEN_AS_TYPED: [&str; 5] = ["enable", "disable", "reload", "ping", "nobody"];
 
 /// The words that intents are written with.
 #[derive(Clone, Debug, Default)]
@@ -42,13 +30,13 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Returns whether a word stands in phrases only, so that it is hardly a name.
-    pub(super) fn is_of_a_phrase(&self, word: &str) -> bool {
-        self.others.contains(word) && !self.examples.contains(word) && !ALSO_NAMES.contains(&word)
+    /// Returns whether a word stands in phrases only, or turns a sentence round, so that it is nobody's name.
+    pub(super) fn is_no_name(&self, word: &str) -> bool {
+        is_turning(word) || (self.others.contains(word) && !self.examples.contains(word) && !is_name(word))
     }
 
     /// Returns whether it is one of them.
-    pub(super) fn has(&self, word: &str) -> bool {
+    fn has(&self, word: &str) -> bool {
         self.examples.contains(word) || self.others.contains(word)
     }
 }
@@ -70,6 +58,10 @@ pub(super) fn corrected(text: &str, vocabulary: &Vocabulary) -> Option<String> {
     changed.then(|| words.join(" "))
 }
 
+fn is_name(word: &str) -> bool {
+    NAMES.split_ascii_whitespace().any(|name| name == word)
+}
+
 /// Shorter names are too near to too many words.
 const NAME_CHARS_MIN: usize = 5;
 
@@ -81,7 +73,8 @@ pub(super) fn is_misspelt(name: &str, vocabulary: &Vocabulary) -> bool {
 fn nearest<'a>(word: &str, vocabulary: &'a Vocabulary) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let is_word = lower.chars().all(char::is_alphabetic) && lower.chars().count() >= CHARS_MIN;
-    if !is_word || vocabulary.has(&lower) || TAKEN_AS_TYPED.contains(&lower.as_str()) {
+    let is_taken = is_name(&lower) || is_turning(&lower) || TAKEN_AS_TYPED.contains(&lower.as_str());
+    if !is_word || is_taken || vocabulary.has(&lower) {
         return None;
     }
     let allowed = if lower.chars().count() >= 7 { 2 } else { 1 };
@@ -122,6 +115,7 @@ mod tests {
             ("proces 12", Some("process 12")),
             ("write me a poem", None),
             ("enable usage", None),
+            ("not usage on prod", None),
             ("stauts", Some("status")),
             ("how many proceses", Some("how many process")),
         ];

@@ -23,7 +23,8 @@ pub(super) fn between(original: &str, before: &str, behind: &str) -> Option<Stri
     let (end, _) = typed.get(at)?;
     let found = rest.get(..*end)?;
     let is_marked = !before.ends_with(char::is_whitespace) && !behind.starts_with(char::is_whitespace);
-    Some(if is_marked { found.to_owned() } else { out_of_fence(found.trim()).to_owned() })
+    let found = if is_marked { found } else { out_of_fence(found.trim()) };
+    Some(found.replace("\r\n", "\n"))
 }
 
 /// The byte after the last character of `before` in the original, white space apart.

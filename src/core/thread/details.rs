@@ -1,6 +1,6 @@
 //! The details of a plan: everything that its approval binds, for anyone in its thread. Nothing is decided here.
 
-use crate::approval::{self, Filed, PlanId};
+use crate::approval::{self, Filed, PlanId, PlanState};
 use crate::effect::Ending;
 use crate::port::{Block, Claim, Mark};
 use crate::route::Route;
@@ -12,7 +12,7 @@ use super::state::Turn;
 /// Shows the plan whose card was pressed. The thread has seen its card, and a private answer is cut on some platforms.
 pub(super) fn pressed(turn: &mut Turn<'_>, mut request: Request, plan: &PlanId) {
     let blocks = match turn.state.desk.get(plan) {
-        Some(filed) => whole(filed),
+        Some(filed) => whole(turn, filed),
         None => say::plans::no_such_plan(),
     };
     turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
@@ -26,15 +26,20 @@ pub(super) fn typed(turn: &mut Turn<'_>, mut request: Request, route: &Route) {
     let blocks = match found.as_slice() {
         [] if typed.is_empty() => say::plans::no_plan(),
         [] => say::plans::no_such_plan(),
-        [filed] => whole(filed),
+        [filed] => whole(turn, filed),
         several => say::plans::which_details(several),
     };
     turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
     turn.finish(request, Ending::Answered);
 }
 
-fn whole(filed: &Filed) -> Vec<Block> {
+fn whole(turn: &Turn<'_>, filed: &Filed) -> Vec<Block> {
     let mut blocks = approval::details(&filed.frozen).unwrap_or_default();
-    blocks.push(say::line(say::plans::in_words(filed)));
+    let decided = filed.standing.decided.as_ref();
+    let status = say::card::status(filed, decided, turn.env.mask).map(|(_, status)| say::line(status));
+    let is_over = status.is_some() && filed.state() != PlanState::Pending;
+    blocks.extend(status);
+    blocks.extend((!is_over).then(|| say::line(say::plans::in_words(filed))));
+    blocks.extend(decided.and_then(|decided| say::grants::unasked(decided, turn.env.ledger)));
     blocks
 }

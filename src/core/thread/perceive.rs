@@ -136,14 +136,17 @@ pub(super) fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
 }
 
 fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
-    if let Some(chosen) = picked_by_words(turn, &request.signal, text) {
-        go_on_with(turn, request, chosen);
-        return;
-    }
-    if text.trim().parse::<u8>().is_ok() {
-        turn.say(&mut request, Mark::Plain, Claim::Nothing, say::question_is_over());
-        turn.finish(request, Ending::Answered);
-        return;
+    let signal = request.signal.clone();
+    let answer = match typed_to_question(turn, &signal, text) {
+        Typed::Choice(chosen) => return go_on_with(turn, request, chosen),
+        Typed::None => Some(say::no_choice()),
+        Typed::Several => Some(say::which_number()),
+        Typed::OfAnother(person) => Some(say::question_of_another(&person)),
+        Typed::Other => text.trim().parse::<u8>().is_ok().then(say::question_is_over),
+    };
+    if let Some(blocks) = answer {
+        turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+        return turn.finish(request, Ending::Answered);
     }
     mark_meant(turn, &request, text);
     let heard = hear(text);
@@ -328,28 +331,59 @@ fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32
     }
 }
 
-/// Where a platform has no buttons: the number or the label of a choice, typed. Any other words leave the question.
-fn picked_by_words(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Option<Chosen> {
-    let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
-    let open = turn.state.question.take_if(|open| open.to == by)?;
-    let typed = text.trim();
-    let by_number = typed
-        .parse::<usize>()
-        .ok()
-        .or_else(|| ordinal(typed, open.choices.len()))
-        .and_then(|n| n.checked_sub(1))
-        .and_then(|at| open.choices.get(at));
-    let by_label = || open.choices.iter().find(|(label, _)| label.eq_ignore_ascii_case(typed));
-    let yes = matches!(typed.to_ascii_lowercase().as_str(), "y" | "yes") && open.choices.len() == 1;
-    let only = || open.choices.first().filter(|_| yes);
-    by_number.or_else(by_label).or_else(only).map(|choice| Chosen::of(&open, choice))
+/// What somebody typed while a question was open.
+enum Typed {
+    /// A choice of it.
+    Choice(Chosen),
+    /// None of its choices.
+    None,
+    /// Yes to several: which one is still open.
+    Several,
+    /// It waits for somebody else, known by this name.
+    OfAnother(String),
+    /// Something else.
+    Other,
 }
 
-/// Returns the number that an ordinal means among so many choices: `the second one`, `last`.
+/// Where a platform has no buttons: the number or the name of a choice, or a no, typed. Any other words of the person who was asked
+/// leave the question.
+fn typed_to_question(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Typed {
+    let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
+    let typed = text.trim().trim_end_matches(['.', ')', '!']).trim_start_matches('(');
+    let lower = typed.to_ascii_lowercase();
+    let number = typed.parse::<usize>().ok();
+    let is_yes = matches!(lower.as_str(), "y" | "yes" | "yep" | "yeah");
+    let is_no = matches!(lower.as_str(), "n" | "no" | "nope" | "none" | "neither");
+    let Some(open) = turn.state.question.take_if(|open| open.to == by) else {
+        let other = turn.state.question.as_ref().filter(|_| is_yes || is_no || number.is_some());
+        return other.map_or(Typed::Other, |open| Typed::OfAnother(open.to.clone()));
+    };
+    let at = number.or_else(|| ordinal(&lower, open.choices.len())).and_then(|n| n.checked_sub(1));
+    let name_of = |label: &str| label.split_once(" (").map_or(label, |(name, _)| name).to_ascii_lowercase();
+    let is_named = |(label, _): &&(String, Resume)| label.eq_ignore_ascii_case(typed) || name_of(label) == lower;
+    let mut named = open.choices.iter().filter(is_named);
+    let only_named = named.next().filter(|_| named.next().is_none());
+    let choice = at.and_then(|at| open.choices.get(at)).or(only_named);
+    match (choice, open.choices.as_slice()) {
+        (Some(choice), _) => Typed::Choice(Chosen::of(&open, choice)),
+        (None, [only]) if is_yes => Typed::Choice(Chosen::of(&open, only)),
+        (None, _) if is_yes => {
+            turn.state.question = Some(open);
+            Typed::Several
+        }
+        (None, _) if is_no => Typed::None,
+        (None, _) => Typed::Other,
+    }
+}
+
+/// Returns the number that a word in small letters means among so many choices: `the second one`, `two`, `last`.
 fn ordinal(typed: &str, count: usize) -> Option<usize> {
     const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
-    let lower = typed.to_ascii_lowercase();
-    let word = lower.strip_prefix("the ").unwrap_or(&lower);
+    const NUMBERS: [&str; 5] = ["one", "two", "three", "four", "five"];
+    if let Some(at) = NUMBERS.iter().position(|number| *number == typed) {
+        return Some(at.saturating_add(1));
+    }
+    let word = typed.strip_prefix("the ").unwrap_or(typed);
     let word = word.strip_suffix(" one").unwrap_or(word);
     let at = ORDINALS.iter().position(|ordinal| *ordinal == word).map(|at| at.saturating_add(1));
     if word == "last" { Some(count) } else { at }

@@ -75,14 +75,14 @@ pub(super) async fn run(host: &ThisHost, call: &Call) -> Answer {
     let silent = is_silent.then(|| if reads_folder && names_none(&list) { NO_FOLDER } else { SILENT }.to_owned());
     let masked = if list.stages().count() > 1 { MASKED_BETWEEN } else { MASKED };
     let between = outcome.masked.then(|| masked.to_owned());
-    let walled = lists_mounts(&list).then(|| WALLED.to_owned());
+    let walled = (!host.sandbox.best_effort && lists_mounts(&list)).then(|| WALLED.to_owned());
     let data = json!({
         "command": line,
         "exit_code": outcome.code,
         "ended": ended(outcome.code),
         "output": lines::split(uncoloured(&String::from_utf8_lossy(&outcome.output)).as_bytes()),
         "errors": uncoloured(&outcome.errors),
-        "note": files.note().or(between).or(walled).or(silent),
+        "note": files.note().or(between).or(silent).or(walled),
     });
     let cut = outcome.cut.then(|| {
         format!("only the first {} KiB of the output are shown; ask for less at a time", OUTPUT_BYTES_MAX / 1024)
@@ -102,14 +102,17 @@ fn ended(code: Option<i32>) -> String {
 
 /// Returns whether a command shows the mounts that it sees itself.
 fn lists_mounts(list: &CommandList) -> bool {
+    let is_of_another = |word: &str| {
+        word.starts_with("--task") || (word.starts_with('-') && !word.starts_with("--") && word.contains('N'))
+    };
+    let is_own_list =
+        |word: &str| word.ends_with("/self/mounts") || word.ends_with("/self/mountinfo") || word == "/proc/mounts";
     list.stages().any(|stage| {
         let mut words = literals(stage);
-        match words.next() {
+        match words.next().map(|program| program.rsplit('/').next().unwrap_or(program)) {
             Some("mount") => true,
-            Some("findmnt") => !words.any(|word| word.starts_with("-N") || word.starts_with("--task")),
-            Some(_) => words.any(|word| {
-                !word.starts_with("/proc/1/") && (word.ends_with("/mounts") || word.ends_with("/mountinfo"))
-            }),
+            Some("findmnt") => !words.any(is_of_another),
+            Some(_) => words.any(is_own_list),
             None => false,
         }
     })

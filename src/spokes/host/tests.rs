@@ -195,8 +195,8 @@ fn args_for(dir: &Path, action: &str, spec: &ActionSpec, target: Option<&str>) -
         ("port", json!(1)),
         ("seconds", json!(1)),
         ("content", json!("three\n")),
-        ("old", json!("two")),
-        ("new", json!("three")),
+        ("from", json!("two")),
+        ("to", json!("three")),
         ("signal", json!("hup")),
     ] {
         if spec.args.contains_key(name) {
@@ -514,13 +514,13 @@ async fn a_command_that_lists_mounts_says_that_it_sees_walls_and_the_first_proce
             machine.found("host_command", json!({ "action": "run", "target": machine.id, "line": line })).await.data;
         (data["note"].as_str().unwrap_or_default().to_owned(), data["output"].to_string())
     };
-    for line in ["mount", "findmnt /", "cat /proc/self/mounts | head -n 3"] {
+    for line in ["mount", "/bin/mount", "findmnt /", "cat /proc/self/mounts | head -n 3"] {
         assert!(run(line).await.0.contains("sees everything mounted read-only"), "{line}");
     }
     let own = std::fs::read_to_string("/proc/1/mounts").expect("it can be read");
     let root = own.lines().rfind(|line| line.split(' ').nth(1) == Some("/")).expect("the root is mounted");
     let options = root.split(' ').nth(3).and_then(|options| options.split(',').next()).expect("it has options");
-    let (note, output) = run("findmnt -N 1 -no OPTIONS /").await;
+    let (note, output) = run("findmnt -noOPTIONS -lN 1 /").await;
     assert_eq!((note.as_str(), output.starts_with(&format!("[\"{options},"))), ("", true), "{output}");
 }
 

@@ -53,8 +53,13 @@ impl Command<'_> {
     fn is_ours(&self, me: &Me, commands: &[String], is_private: bool) -> bool {
         match self.to {
             Some(to) => to.eq_ignore_ascii_case(&me.username),
-            None => is_private || self.is_registered(commands),
+            None => is_private || self.is_start() || self.is_registered(commands),
         }
+    }
+
+    /// Every bot has it, and none registers it.
+    fn is_start(&self) -> bool {
+        self.name.eq_ignore_ascii_case("start")
     }
 
     fn is_registered(&self, commands: &[String]) -> bool {
@@ -65,7 +70,7 @@ impl Command<'_> {
     /// Telegram makes a link of every word behind a slash, and one tap on what somebody wrote must not say `approve`.
     /// Telegram sends `/start` when somebody opens the chat, with whatever a link put behind it.
     fn words(&self, commands: &[String]) -> Option<String> {
-        if self.name.eq_ignore_ascii_case("start") {
+        if self.is_start() {
             return Some("start".to_owned());
         }
         let is_registered = self.is_registered(commands);

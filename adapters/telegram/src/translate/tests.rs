@@ -119,6 +119,7 @@ fn commands_are_words_and_those_of_other_bots_are_not_ours() {
         address(&private(), "/disk_usage /data", &command(11)),
         address(&private(), "/start", &command(6)),
         address(&private(), "/start abc", &command(6)),
+        address(&group(), "/start", &command(6)),
         address(&private(), "/Disk_Usage", &command(11)),
         address(&private(), "/anything else ", &command(9)),
         address(&private(), "/approve_4a3f", &command(13)),
@@ -134,6 +135,7 @@ fn commands_are_words_and_those_of_other_bots_are_not_ours() {
     ];
     insta::assert_snapshot!(rows.join("\n"), @r#"
     Command: "disk usage /data"
+    Command: "start"
     Command: "start"
     Command: "start"
     Command: "Disk Usage"

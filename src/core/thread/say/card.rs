@@ -2,7 +2,7 @@
 //! came of it. The card itself is drawn by `approval/card.rs`; what the thread is told beside it is in `plans.rs`.
 
 use crate::answer;
-use crate::approval::{Decided, Filed, Outcome, PlanState, Told, is_success, told};
+use crate::approval::{Decided, Filed, Outcome, PlanState, Told, Unasked, is_success, told};
 use crate::port::Mark;
 use crate::secrets::Mask;
 use crate::signal::Actor;
@@ -19,18 +19,20 @@ pub(in crate::thread) const OVER: &str = "This plan does not wait for a decision
 
 /// How a plan stands, on one line; none where there is nothing to add to its card. `by` is who has just decided it.
 pub(in crate::thread) fn status(filed: &Filed, by: Option<&Decided>, mask: &Mask) -> Option<(Mark, String)> {
-    let who = || countersigned_by(filed, mask);
+    let allowed = || allowed(filed, mask);
     let status = match filed.state() {
         PlanState::Pending => {
             let lines: Vec<String> = so_far(filed, mask).into_iter().chain(late(filed)).collect();
             return (!lines.is_empty()).then(|| (Mark::Question, lines.join("\n")));
         }
-        PlanState::Approved | PlanState::Executing => (Mark::Plain, format!("✓ Countersigned{}; being done.", who())),
-        PlanState::Unverified => (Mark::Plain, format!("✓ Countersigned{}; not verified yet.", who())),
-        PlanState::Unknown => {
-            (Mark::Failed, format!("✗ Countersigned{}; it is not known yet whether it was done.", who()))
+        PlanState::Approved | PlanState::Executing => {
+            (Mark::Plain, format!("✓ {}; being done.", text::capital(&allowed())))
         }
-        PlanState::Verified(outcome) => verified(filed, outcome, &who()),
+        PlanState::Unverified => (Mark::Plain, format!("✓ {}; not verified yet.", text::capital(&allowed()))),
+        PlanState::Unknown => {
+            (Mark::Failed, format!("✗ {}; it is not known yet whether it was done.", text::capital(&allowed())))
+        }
+        PlanState::Verified(outcome) => verified(filed, outcome, &allowed()),
         PlanState::Denied | PlanState::Expired | PlanState::Cancelled | PlanState::Refused(_) | PlanState::Failed => {
             told(filed).map(|told| came_to_nothing(told, by, mask))?
         }
@@ -46,11 +48,11 @@ pub(in crate::thread) fn decided_card(heading: &str, status: Option<&str>) -> St
     }
 }
 
-fn verified(filed: &Filed, outcome: Outcome, who: &str) -> (Mark, String) {
+fn verified(filed: &Filed, outcome: Outcome, allowed: &str) -> (Mark, String) {
     if is_success(filed.frozen.plan(), outcome) {
-        return (Mark::Plain, format!("✓ Done and verified; countersigned{who}."));
+        return (Mark::Plain, format!("✓ Done and verified; {allowed}."));
     }
-    (Mark::Failed, format!("✗ Not as planned; countersigned{who}."))
+    (Mark::Failed, format!("✗ Not as planned; {allowed}."))
 }
 
 /// In the words of [`told`], as everywhere.
@@ -96,9 +98,17 @@ fn late(filed: &Filed) -> Option<String> {
 }
 
 /// ` by ann and bob`.
-fn countersigned_by(filed: &Filed, mask: &Mask) -> String {
+/// Who let it be done: those who countersigned it, or who had allowed it beforehand.
+fn allowed(filed: &Filed, mask: &Mask) -> String {
+    let decided = filed.standing.decided.as_ref();
+    let unasked = decided.and_then(|decided| Some((decided, decided.unasked.as_ref()?)));
     let names = names(filed, mask);
-    if names.is_empty() { String::new() } else { format!(" by {}", names.join(" and ")) }
+    match unasked {
+        Some((decided, Unasked::Grant(_))) => format!("allowed beforehand by {}", name(&decided.by, mask)),
+        Some((_, Unasked::Level)) => "nobody had to be asked in this room".to_owned(),
+        None if names.is_empty() => "countersigned".to_owned(),
+        None => format!("countersigned by {}", names.join(" and ")),
+    }
 }
 
 fn names(filed: &Filed, mask: &Mask) -> Vec<String> {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::port::{Block, TableColumn};
+use crate::port::Block;
 use crate::route::{Does, Intent, Intents, Route};
 use crate::secrets::Mask;
 
@@ -26,10 +26,8 @@ pub(in crate::thread) fn start(intents: &Intents) -> Vec<Block> {
         Some(format!("`{example}`"))
     };
     let lead = ["I answer questions about your machines. I change something only after approval.", "Try one of these:"];
-    let end = [
-        "A change, like `restart cron`, shows a card with buttons first.",
-        "`help` has more, `who am i` says what you may do.",
-    ];
+    let end =
+        ["A change, like `restart cron`, shows a card first.", "`help` has more, `who am i` says what you may do."];
     let lines = lead.into_iter().map(str::to_owned).chain(STARTERS.iter().filter_map(first));
     sentence(lines.chain(end.map(str::to_owned)).collect::<Vec<_>>().join("\n"))
 }
@@ -44,13 +42,13 @@ pub(in crate::thread) fn help(intents: &Intents, route: &Route, mask: &Mask) -> 
     let topic: Vec<&Intent> = intents.iter().filter(is_of).collect();
     match asked.as_str() {
         "" => overview(intents),
-        ALL => table(intents.iter()),
+        ALL => list(intents.iter()),
         _ if topic.is_empty() => {
             let mut blocks = sentence(format!("There is no topic {}.", quote(&asked, mask)));
             blocks.extend(overview(intents));
             blocks
         }
-        _ => table(topic.into_iter()),
+        _ => list(topic.into_iter()),
     }
 }
 
@@ -99,10 +97,10 @@ fn of_topic<'a>(intents: &'a Intents, topic: &str) -> Vec<&'a Intent> {
     of_topic
 }
 
-fn table<'a>(intents: impl Iterator<Item = &'a Intent>) -> Vec<Block> {
-    let column = |title: &str| TableColumn { title: title.to_owned(), right: false };
-    let row = |intent: &Intent| vec![intent.examples.first().cloned().unwrap_or_default(), intent.about.clone()];
-    vec![Block::Table { columns: vec![column("type"), column("to see or do")], rows: intents.map(row).collect() }]
+/// Lists intents, each on a line that a narrow screen breaks and never cuts.
+fn list<'a>(intents: impl Iterator<Item = &'a Intent>) -> Vec<Block> {
+    let line = |intent: &Intent| Some(format!("`{}` - {}", intent.examples.first()?, intent.about));
+    sentence(intents.filter_map(line).collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]

@@ -103,6 +103,21 @@ pub(in crate::thread) fn did_you_mean(words: &str, mask: &Mask) -> String {
     format!("I don't understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
 }
 
+/// Somebody wants none of the choices.
+pub(in crate::thread) fn no_choice() -> Vec<Block> {
+    sentence("Then nothing is done.")
+}
+
+/// Somebody said yes to several choices.
+pub(in crate::thread) fn which_number() -> Vec<Block> {
+    sentence("Which one? Type its number.")
+}
+
+/// Somebody answered a question that waits for this person.
+pub(in crate::thread) fn question_of_another(person: &str) -> Vec<Block> {
+    sentence(format!("That question waits for {}. Ask yourself, and you get your own.", text::one_line(person, 64)))
+}
+
 pub(in crate::thread) fn question_is_over() -> Vec<Block> {
     sentence("There is no open question to choose from. Ask again.")
 }

@@ -190,27 +190,41 @@ async fn prepare(host: &Arc<ThisHost>, call: &Call) -> Result<(Now, After), Trou
 fn changed(now: &Now, call: &Call) -> Result<String, Trouble> {
     match call.action().trim_start_matches("preview_") {
         "append" => Ok(appended(now.text(), call.required("content")?)),
-        "replace" => replaced(now, call.required("old")?, call.required("new")?),
+        "replace" => replaced(now, call.required("from")?, call.required("to")?),
         _ => Ok(ended(call.required("content")?)),
     }
 }
 
-/// Replaces a text wherever it stands. One that stands nowhere is refused: a change that changes nothing was not meant.
-fn replaced(now: &Now, old: &str, new: &str) -> Result<String, Trouble> {
-    if old.is_empty() || !now.text().contains(old) {
-        let shown = now.path.display();
-        let message = format!("`{shown}` does not contain that text; upper and lower case and blanks count");
-        return Err(Trouble::invalid("old", message));
+/// Replaces a text wherever it stands. A change that changes nothing was not meant, and is refused.
+fn replaced(now: &Now, from: &str, to: &str) -> Result<String, Trouble> {
+    let shown = now.path.display();
+    let text =
+        now.content.as_deref().ok_or_else(|| Trouble::invalid("target", format!("there is no file `{shown}`")))?;
+    let places = if from.is_empty() { 0 } else { text.matches(from).count() };
+    if places == 0 {
+        let message = format!("`{shown}` does not contain `{from}`; upper and lower case and blanks count");
+        return Err(Trouble::invalid("from", message));
     }
-    Ok(now.text().replace(old, new))
+    if from == to {
+        return Err(Trouble::invalid("to", format!("`{from}` in the place of itself changes nothing")));
+    }
+    // Looked at before anything is made: a short text in many places may become a very long one.
+    let size =
+        text.len().saturating_sub(places.saturating_mul(from.len())).saturating_add(places.saturating_mul(to.len()));
+    refuse_too_large(size)?;
+    Ok(text.replace(from, to))
+}
+
+fn refuse_too_large(size: usize) -> Result<(), Trouble> {
+    if u64::try_from(size).unwrap_or(u64::MAX) <= FILE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Trouble::invalid("content", format!("the file would be larger than {} KiB", FILE_BYTES_MAX / 1024)))
 }
 
 /// Refuses a new content that nobody could look at, compare or change again once it is written.
 fn refuse_unverifiable(path: &Path, content: &str) -> Result<(), Trouble> {
-    if u64::try_from(content.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
-        let message = format!("the file would be larger than {} KiB", FILE_BYTES_MAX / 1024);
-        return Err(Trouble::invalid("content", message));
-    }
+    refuse_too_large(content.len())?;
     if has_too_many_lines(content) {
         return Err(Trouble::invalid("content", format!("the file would have more than {LINES_MAX} lines")));
     }

@@ -141,23 +141,29 @@ async fn a_text_is_replaced_wherever_it_stands_and_one_that_stands_nowhere_is_re
     let path = file(&machine, "app.conf", "port = 80\nadmin = 8080\n# Port\n");
     let found = machine.locate(&path).await;
     let preview =
-        |old: &str, new: &str| json!({ "action": "preview_replace", "target": found.target, "old": old, "new": new });
+        |old: &str, new: &str| json!({ "action": "preview_replace", "target": found.target, "from": old, "to": new });
     let shown = machine.found("host_file", preview("80", "81")).await.data;
     let after = shown["after"].as_str().expect("a text");
     assert_eq!(after, sum("port = 81\nadmin = 8181\n# Port\n"));
     let emptied = machine.found("host_file", preview(" = 80\n", "")).await.data;
     assert_eq!(emptied["after"].as_str(), Some(sum("portadmin = 8080\n# Port\n").as_str()));
 
-    for missing in ["PORT", "443", ""] {
-        let refused = machine.refused("host_file", preview(missing, "x")).await;
-        assert!(refused.message.contains("does not contain that text"), "{missing}: {}", refused.message);
+    for (from, to, why) in [
+        ("PORT", "x", "does not contain `PORT`"),
+        ("443", "x", "does not contain `443`"),
+        ("", "x", "does not contain ``"),
+        ("80", "80", "changes nothing"),
+        ("0", &"x".repeat(100_000), "larger than 256 KiB"),
+    ] {
+        let refused = machine.refused("host_file", preview(from, to)).await;
+        assert!(refused.message.contains(why), "{from}: {}", refused.message);
     }
     let call = ("host_file", "replace");
     let expect = [("sha256", after)];
-    let args = json!({ "old": "80", "new": "82" });
+    let args = json!({ "from": "80", "to": "82" });
     let other = machine.order_expecting(call, &found.target, args, &found.before(), &expect).await;
     assert!(nothing_done(other).message.contains("would not become what the card showed"));
-    let args = json!({ "old": "80", "new": "81" });
+    let args = json!({ "from": "80", "to": "81" });
     let done = machine.order_expecting(call, &found.target, args, &found.before(), &expect).await;
     assert!(done.ok, "{:?}", done.error);
     assert_eq!(content(&path), "port = 81\nadmin = 8181\n# Port\n");
