@@ -91,6 +91,9 @@ pub struct Walls {
     pub sockets: Vec<PathBuf>,
     /// Whether it may read devices and ask them (`smartctl`); keeps the capabilities for that.
     pub devices: bool,
+    /// Whether it may ask if a process of this machine is there (`kill -0`): by the signal that is none, and by no other.
+    #[serde(default)]
+    pub asks_processes: bool,
 }
 
 /// Returns the program and the arguments that run `program` behind these walls. The program's own arguments, environment,

@@ -36,6 +36,10 @@ fn capabilities(walls: &Walls) -> CapsHashSet {
     if walls.devices {
         kept.extend([Capability::CAP_SYS_RAWIO, Capability::CAP_SYS_ADMIN]);
     }
+    if walls.asks_processes {
+        // Whether a process of another user is there; that no signal is sent is held by the filter of system calls.
+        kept.insert(Capability::CAP_KILL);
+    }
     kept
 }
 

@@ -140,7 +140,7 @@ fn build(walls: &Walls) -> Result<landlock::RestrictionStatus, RulesetError> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .handle_access(AccessNet::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?
+        .scope(scopes(walls))?
         .create()?
         .add_rules(path_beneath_rules(PROGRAMS, reads))?
         .add_rules(path_beneath_rules(system, reads))?
@@ -152,6 +152,12 @@ fn build(walls: &Walls) -> Result<landlock::RestrictionStatus, RulesetError> {
         .add_rules(path_beneath_rules(&walls.sockets, AccessFs::ResolveUnix))?
         .add_rules(walls.ports.iter().map(|port| Ok::<_, RulesetError>(NetPort::new(*port, AccessNet::ConnectTcp))))?;
     ruleset.restrict_self()
+}
+
+/// What stays among the sandbox's own processes. Where others are asked after, the filter of system calls holds the signals.
+fn scopes(walls: &Walls) -> BitFlags<Scope> {
+    let all = Scope::from_all(NEWEST);
+    if walls.asks_processes { all & !BitFlags::from(Scope::Signal) } else { all }
 }
 
 /// The places that a program was told to read. One that has become a link since leads elsewhere, and is left out.

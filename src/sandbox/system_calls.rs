@@ -27,9 +27,17 @@ pub(super) fn restrict(walls: &Walls, held: Held) -> Result<(), String> {
 fn listed(walls: &Walls, held: Held) -> Built<BpfProgram> {
     let mut rules = conditional()?;
     rules.insert(number(libc::SYS_socket), families(walls)?);
+    if walls.asks_processes {
+        // The signal is the second argument, of `tgkill` the third; zero is none.
+        rules.extend([
+            (number(libc::SYS_kill), vec![all([is(1, 0)?])?]),
+            (number(libc::SYS_tkill), vec![all([is(1, 0)?])?]),
+            (number(libc::SYS_tgkill), vec![all([is(2, 0)?])?]),
+        ]);
+    }
     let refused = SeccompAction::Errno(ENOSYS.unsigned_abs());
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?;
-    let signals: &[c_long] = if held.signals { &SIGNALS } else { &[] };
+    let signals: &[c_long] = if held.signals && !walls.asks_processes { &SIGNALS } else { &[] };
     Ok(with_ranges(filter.try_into()?, PLAIN.iter().chain(OLD).chain(signals).copied()))
 }
 

@@ -314,5 +314,6 @@ fn reaches(host: &ThisHost, stage: &Stage) -> Result<Reaches, Trouble> {
         ports: network.map(Network::ports_used).unwrap_or_default(),
         sockets: stage.traits.reach.sockets.iter().map(PathBuf::from).collect(),
         devices: false,
+        processes: false,
     })
 }

@@ -63,6 +63,8 @@ pub(super) struct Reaches {
     pub(super) sockets: Vec<PathBuf>,
     /// Whether it asks devices.
     pub(super) devices: bool,
+    /// Whether it asks if processes are there.
+    pub(super) processes: bool,
 }
 
 /// What a command of a pipeline reads.

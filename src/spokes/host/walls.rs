@@ -69,6 +69,7 @@ impl Sandbox {
             ports: reaches.ports.clone(),
             sockets: reaches.sockets.clone(),
             devices: reaches.devices,
+            asks_processes: reaches.processes,
         }
     }
 

@@ -21,9 +21,10 @@ const OLDER: &str =
 /// Lists the newest changes, the newest last, each on one line: all that the thread has, or those of so many hours. An age that is
 /// no number of hours or days is said.
 pub(in crate::thread) fn history(desk: &Desk, (now, within): (Wall, &str), mask: &Mask) -> Vec<Block> {
-    let Some(hours) = hours(within) else {
+    let hours = hours(within);
+    if hours.is_none() && !within.is_empty() {
         return sentence("How far back? Type it as hours or days: `history 24h`, `history 7d`.");
-    };
+    }
     let since = hours.map_or(i64::MIN, |hours| now.0.saturating_sub(hours.saturating_mul(HOUR_MS)));
     let all: Vec<&Filed> = desk.all().into_iter().filter(|filed| at(filed).0 >= since).collect();
     if all.is_empty() {
@@ -36,17 +37,14 @@ pub(in crate::thread) fn history(desk: &Desk, (now, within): (Wall, &str), mask:
     sentence(newest.chain(more).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the hours in `24h`, `7 days` or nothing; none where it is something else.
-fn hours(within: &str) -> Option<Option<i64>> {
+/// Returns the hours in `24h` or `7 days`; none where it is something else.
+fn hours(within: &str) -> Option<i64> {
     let within = within.trim().to_ascii_lowercase();
-    if within.is_empty() {
-        return Some(None);
-    }
     let unit = within.trim_start_matches(|c: char| c.is_ascii_digit());
     let count: i64 = within.strip_suffix(unit)?.parse().ok()?;
     match unit.trim() {
-        "h" | "hour" | "hours" => Some(Some(count)),
-        "d" | "day" | "days" => count.checked_mul(24).map(Some),
+        "h" | "hour" | "hours" => Some(count),
+        "d" | "day" | "days" => count.checked_mul(24),
         _ => None,
     }
 }

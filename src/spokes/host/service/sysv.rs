@@ -80,8 +80,9 @@ impl<'h> SysV<'h> {
 
     async fn ask(&self, service: Service) -> Status {
         let path = self.script(&service.name);
-        // A script may ask its service by whatever local socket that has.
-        let reaches = Reaches { all_files: true, sockets: vec![PathBuf::from("/")], ..Reaches::default() };
+        // A script may ask its service by whatever local socket that has, and whether its process is there.
+        let sockets = vec![PathBuf::from("/")];
+        let reaches = Reaches { all_files: true, sockets, processes: true, ..Reaches::default() };
         let run = Run {
             program: &path,
             args: &["status"],
