@@ -67,6 +67,19 @@ pub enum SystemFiles {
     Starts,
 }
 
+/// What a program may ask; it keeps the capabilities for that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asks {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Devices, which it reads too (`smartctl`).
+    Devices,
+    /// Whether a process of this machine is there (`kill -0`): by the signal that is none, and by no other.
+    Processes,
+}
+
 /// What a program may do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,11 +102,9 @@ pub struct Walls {
     pub system: SystemFiles,
     /// Local sockets that it may connect to; a folder stands for those in it.
     pub sockets: Vec<PathBuf>,
-    /// Whether it may read devices and ask them (`smartctl`); keeps the capabilities for that.
-    pub devices: bool,
-    /// Whether it may ask if a process of this machine is there (`kill -0`): by the signal that is none, and by no other.
+    /// What it may ask beside reading.
     #[serde(default)]
-    pub asks_processes: bool,
+    pub asks: Asks,
 }
 
 /// Returns the program and the arguments that run `program` behind these walls. The program's own arguments, environment,

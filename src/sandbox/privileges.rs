@@ -7,7 +7,7 @@ use caps::{CapSet, Capability, CapsHashSet};
 use nix::sys::prctl;
 use nix::unistd::{Gid, Uid, getuid, setgroups, setresgid, setresuid};
 
-use super::Walls;
+use super::{Asks, Walls};
 
 /// `nobody` and `nogroup`: owns nothing.
 const NOBODY: u32 = 65_534;
@@ -19,7 +19,7 @@ pub(super) fn give_up(walls: &Walls) -> Result<(), String> {
     if getuid().is_root() {
         bound(&kept).map_err(failed)?;
         // A local socket and a device belong to the superuser: whoever uses one stays that user, without its powers.
-        if walls.sockets.is_empty() && !walls.devices {
+        if walls.sockets.is_empty() && walls.asks != Asks::Devices {
             become_nobody().map_err(|error| format!("it would run as the superuser: {error}"))?;
         }
     }
@@ -33,12 +33,11 @@ pub(super) fn give_up(walls: &Walls) -> Result<(), String> {
 /// What the superuser's reads keep: files that others cannot read, the kernel's log, and devices where that is asked for.
 fn capabilities(walls: &Walls) -> CapsHashSet {
     let mut kept = HashSet::from([Capability::CAP_DAC_READ_SEARCH, Capability::CAP_SYSLOG]);
-    if walls.devices {
-        kept.extend([Capability::CAP_SYS_RAWIO, Capability::CAP_SYS_ADMIN]);
-    }
-    if walls.asks_processes {
+    match walls.asks {
+        Asks::Nothing => {}
+        Asks::Devices => kept.extend([Capability::CAP_SYS_RAWIO, Capability::CAP_SYS_ADMIN]),
         // Whether a process of another user is there; that no signal is sent is held by the filter of system calls.
-        kept.insert(Capability::CAP_KILL);
+        Asks::Processes => kept.extend([Capability::CAP_KILL]),
     }
     kept
 }

@@ -10,7 +10,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::{SystemFiles, Walls};
+use super::{Asks, SystemFiles, Walls};
 
 /// The newest rules that are known here; an older kernel holds those it has.
 const NEWEST: ABI = ABI::V9;
@@ -148,7 +148,7 @@ fn build(walls: &Walls) -> Result<landlock::RestrictionStatus, RulesetError> {
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(READABLE, AccessFs::ReadFile))?
         .add_rules(path_beneath_rules(["/dev/null"], AccessFs::ReadFile | AccessFs::WriteFile))?
-        .add_rules(devices(walls.devices))?
+        .add_rules(devices(walls.asks == Asks::Devices))?
         .add_rules(path_beneath_rules(&walls.sockets, AccessFs::ResolveUnix))?
         .add_rules(walls.ports.iter().map(|port| Ok::<_, RulesetError>(NetPort::new(*port, AccessNet::ConnectTcp))))?;
     ruleset.restrict_self()
@@ -157,7 +157,7 @@ fn build(walls: &Walls) -> Result<landlock::RestrictionStatus, RulesetError> {
 /// What stays among the sandbox's own processes. Where others are asked after, the filter of system calls holds the signals.
 fn scopes(walls: &Walls) -> BitFlags<Scope> {
     let all = Scope::from_all(NEWEST);
-    if walls.asks_processes { all & !BitFlags::from(Scope::Signal) } else { all }
+    if walls.asks == Asks::Processes { all & !BitFlags::from(Scope::Signal) } else { all }
 }
 
 /// The places that a program was told to read. One that has become a link since leads elsewhere, and is left out.

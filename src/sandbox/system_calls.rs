@@ -11,8 +11,8 @@ use seccompiler::{
     sock_filter,
 };
 
-use super::Walls;
 use super::rules::Held;
+use super::{Asks, Walls};
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Built<T> = Result<T, seccompiler::BackendError>;
@@ -27,7 +27,7 @@ pub(super) fn restrict(walls: &Walls, held: Held) -> Result<(), String> {
 fn listed(walls: &Walls, held: Held) -> Built<BpfProgram> {
     let mut rules = conditional()?;
     rules.insert(number(libc::SYS_socket), families(walls)?);
-    if walls.asks_processes {
+    if walls.asks == Asks::Processes {
         // The signal is the second argument, of `tgkill` the third; zero is none.
         rules.extend([
             (number(libc::SYS_kill), vec![all([is(1, 0)?])?]),
@@ -37,7 +37,7 @@ fn listed(walls: &Walls, held: Held) -> Built<BpfProgram> {
     }
     let refused = SeccompAction::Errno(ENOSYS.unsigned_abs());
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?;
-    let signals: &[c_long] = if held.signals && !walls.asks_processes { &SIGNALS } else { &[] };
+    let signals: &[c_long] = if held.signals && walls.asks != Asks::Processes { &SIGNALS } else { &[] };
     Ok(with_ranges(filter.try_into()?, PLAIN.iter().chain(OLD).chain(signals).copied()))
 }
 

@@ -421,10 +421,10 @@ fn an_ordinary_user_has_the_same_sandbox() {
 #[test]
 fn who_may_ask_whether_a_process_is_there_signals_nobody() {
     let mut victim = Command::new("sleep").arg("600").spawn().expect("a process starts");
-    let said = |asks_processes: bool| {
+    let said = |asks: &str| {
         let walls = serde_json::json!({
             "best_effort": false, "covered": [], "readable": ["/bin", "/usr", "/lib"], "network": false, "ports": [],
-            "masked": null, "sockets": ["/"], "devices": false, "asks_processes": asks_processes,
+            "masked": null, "sockets": ["/"], "asks": asks,
         });
         let line =
             format!("for s in 0 CONT TERM KILL; do kill -$s {} 2>/dev/null && echo $s; done; echo end", victim.id());
@@ -432,7 +432,7 @@ fn who_may_ask_whether_a_process_is_there_signals_nobody() {
         let done = command.arg(walls.to_string()).args(["/bin/sh", "-c", &line]).output().expect("it starts");
         format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
     };
-    let (asking, usual) = (said(true), said(false));
+    let (asking, usual) = (said("processes"), said("nothing"));
     let lives = victim.try_wait().expect("it is ours").is_none();
     let _ended = (victim.kill(), victim.wait());
     assert_eq!((asking.as_str(), usual.as_str(), lives), ("0\nend\n", "end\n", true));

@@ -16,10 +16,10 @@ const WORDS_MAX: usize = 12;
 const STEM_CHARS: usize = 5;
 
 /// Words that stand in any question.
-const STOP_WORDS: [&str; 40] = [
+const STOP_WORDS: [&str; 42] = [
     "the", "and", "for", "are", "was", "what", "which", "who", "how", "why", "when", "where", "that", "this", "with",
     "from", "here", "there", "have", "has", "had", "does", "did", "can", "could", "you", "your", "our", "all", "any",
-    "now", "show", "not", "machine", "about", "know", "need", "want", "please", "write",
+    "now", "show", "not", "machine", "about", "know", "need", "want", "please", "write", "today", "left",
 ];
 
 /// Returns how many words a message shares with an intent, in thousandths.

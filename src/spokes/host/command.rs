@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::command::{Argument, CommandList, Feeding, Joint, Judgement, Network, Shows, Stage};
+use countersign_sandbox::Asks;
 use serde_json::json;
 
 use super::answer::{Answer, Found, Trouble};
@@ -313,7 +314,6 @@ fn reaches(host: &ThisHost, stage: &Stage) -> Result<Reaches, Trouble> {
         network: network.is_some(),
         ports: network.map(Network::ports_used).unwrap_or_default(),
         sockets: stage.traits.reach.sockets.iter().map(PathBuf::from).collect(),
-        devices: false,
-        processes: false,
+        asks: Asks::Nothing,
     })
 }

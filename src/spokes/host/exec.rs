@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::command::{Joint, Stream};
+use countersign_sandbox::Asks;
 use futures::future::join_all;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -61,10 +62,8 @@ pub(super) struct Reaches {
     pub(super) ports: Vec<u16>,
     /// Local sockets; a folder stands for those in it.
     pub(super) sockets: Vec<PathBuf>,
-    /// Whether it asks devices.
-    pub(super) devices: bool,
-    /// Whether it asks if processes are there.
-    pub(super) processes: bool,
+    /// What it asks beside that.
+    pub(super) asks: Asks,
 }
 
 /// What a command of a pipeline reads.

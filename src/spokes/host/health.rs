@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use countersign_sandbox::Asks;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Found, Trouble};
@@ -66,7 +67,7 @@ async fn ask(host: &ThisHost, args: &[&str]) -> Result<Value, Trouble> {
         args,
         limit: DISK_LIMIT,
         input: None,
-        reaches: Reaches { devices: true, ..Reaches::default() },
+        reaches: Reaches { asks: Asks::Devices, ..Reaches::default() },
         output_bytes_max: OUTPUT_BYTES_MAX,
     };
     let outcome = exec::run(host, run).await?;

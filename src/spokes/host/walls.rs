@@ -68,8 +68,7 @@ impl Sandbox {
             network: reaches.network,
             ports: reaches.ports.clone(),
             sockets: reaches.sockets.clone(),
-            devices: reaches.devices,
-            asks_processes: reaches.processes,
+            asks: reaches.asks,
         }
     }
 

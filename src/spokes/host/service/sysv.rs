@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use countersign_core::approval::Digest;
+use countersign_sandbox::Asks;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use procfs::process::{Process, Stat};
@@ -82,7 +83,7 @@ impl<'h> SysV<'h> {
         let path = self.script(&service.name);
         // A script may ask its service by whatever local socket that has, and whether its process is there.
         let sockets = vec![PathBuf::from("/")];
-        let reaches = Reaches { all_files: true, sockets, processes: true, ..Reaches::default() };
+        let reaches = Reaches { all_files: true, sockets, asks: Asks::Processes, ..Reaches::default() };
         let run = Run {
             program: &path,
             args: &["status"],
