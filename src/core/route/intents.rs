@@ -12,9 +12,9 @@ use thiserror::Error;
 use super::groups::{placeholder, whole_group, with_groups};
 use super::hear::{Heard, hear};
 use super::intent_file::{IntentFile, anchored, check, check_pattern, check_phrase};
-use super::phrases::{Fit, Loose, Phrase, fillers, words_of};
+use super::phrases::{LooseFit, Phrase, PhraseFit, fillers, words_of};
 use super::reply::Reply;
-use super::spelling::{Vocabulary, is_misspelt};
+use super::spelling::{KnownWords, is_misspelt};
 use super::verbatim;
 use crate::tool::Registry;
 
@@ -224,7 +224,7 @@ pub struct Intents {
     patterns: Vec<(Regex, usize)>,
     /// With the position of its intent.
     phrases: Vec<(Phrase, usize)>,
-    vocabulary: Vocabulary,
+    vocabulary: KnownWords,
 }
 
 /// What an intent's pattern took from a message.
@@ -282,7 +282,7 @@ impl Intents {
         let in_examples = intents.iter().flat_map(|intent| intent.examples.iter()).flat_map(|e| words(e));
         let in_phrases = all_phrases.iter().flat_map(|(phrase, _)| phrase.words());
         let others = in_phrases.chain(fillers().map(str::to_owned)).collect();
-        let vocabulary = Vocabulary { examples: in_examples.collect(), others };
+        let vocabulary = KnownWords { examples: in_examples.collect(), others };
         let loaded = Self { all: intents, set, patterns: all_patterns, phrases: all_phrases, vocabulary };
         loaded.prove_examples(&sources)?;
         Ok(loaded)
@@ -325,7 +325,7 @@ impl Intents {
     }
 
     /// Words that intents are written with.
-    pub(super) const fn vocabulary(&self) -> &Vocabulary {
+    pub(super) const fn vocabulary(&self) -> &KnownWords {
         &self.vocabulary
     }
 
@@ -348,7 +348,7 @@ impl Intents {
         let is_no_name = |word: &str| self.vocabulary.is_no_name(word);
         let fitting =
             self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit(&message, &is_no_name)?, phrase, at)));
-        let mut fitting: Vec<(Fit, &Phrase, &usize)> = fitting.collect();
+        let mut fitting: Vec<(PhraseFit, &Phrase, &usize)> = fitting.collect();
         fitting.sort_by_key(|(fit, _, _)| Reverse(fit.weight));
         let (best, phrase, at) = fitting.first()?;
         if fitting.iter().any(|(fit, _, other)| fit.weight == best.weight && other != at) {
@@ -369,10 +369,10 @@ impl Intents {
     pub(super) fn but_for_times(&self, heard: &Heard) -> Option<String> {
         let message = words_of(heard);
         let fitting = self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit_but_for_times(&message)?, *at)));
-        let mut fitting: Vec<(Loose, usize)> = fitting.collect();
+        let mut fitting: Vec<(LooseFit, usize)> = fitting.collect();
         fitting.sort_by_key(|(loose, _)| (Reverse(loose.fit.weight), loose.unknown.len()));
         let (best, at) = fitting.first()?;
-        let is_as_near = |(loose, of): &(Loose, usize)| {
+        let is_as_near = |(loose, of): &(LooseFit, usize)| {
             of != at && loose.fit.weight == best.fit.weight && loose.unknown.len() == best.unknown.len()
         };
         if fitting.iter().any(is_as_near) {

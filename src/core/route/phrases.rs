@@ -1,24 +1,23 @@
-//! Phrases: the words that an intent is known by, in any order, for a message that no pattern fits. Every word of the message has
-//! to be known: one of the phrase's, an argument of the right shape, or a word that says nothing by itself. A word that turns a
-//! sentence round, as `not` does, is none of these unless a phrase has it, and neither is a pronoun, so that a phrase would rather
-//! not fit than fit wrongly. Reads only.
+//! Phrases: the words that identify an intent, in any order, for a message that no pattern fits. A phrase fits only if it accounts
+//! for every word of the message: as one of its own words, as an argument of the right shape, or as a filler such as `the`.
+//! Pronouns and words that reverse the meaning, such as `not`, are no fillers. Phrases belong to intents that only read.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::hear::Heard;
 
-/// The most words of a message that are looked at: a longer one is a story.
+/// The most words of a message that are looked at.
 const WORDS_MAX: usize = 16;
 
-/// The worth of a word that is the phrase's own or has a shape of its own, and of one that could be any name.
+/// The weight of a phrase's own word, a path or a number, and of a word that could be any name.
 const SURE: usize = 2;
 const UNSURE: usize = 1;
 
 /// The longest name of a service, a process or a user.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Words that say nothing by themselves.
+/// Words that add nothing to a question.
 const FILLERS: &str = "a about actual all am an and any anything are at be been being below both box by can check could current \
     currently data details did display do does each every everybody everyone everything exactly for from get gimme \
     give going got great guys had has have having hello here hey hi host how i if in info inform inside into is just \
@@ -27,23 +26,23 @@ const FILLERS: &str = "a about actual all am an and any anything are at be been 
     something sort status still system tell the their there there's to today under up us used using wanna want was \
     we we're were what what's whats when where which with within would you your";
 
-/// Words for the machine that is asked, where one points at it: `this box`.
+/// Nouns for the machine that is asked: `this box`.
 const MACHINES: &str = "box computer host machine server system thing vm";
 
-/// Words that change what a sentence asks for: none is a name, a typing mistake or left out.
-const TURNING: &str = "another aren't can't don't dont doesn't else's elsewhere except instead isn't never no not nothing nowhere \
+/// Words that change the meaning of a sentence: they are never names, typing mistakes or left out.
+const REVERSING: &str = "another aren't can't don't dont doesn't else's elsewhere except instead isn't never no not nothing nowhere \
     other others prod production staging stage unless until without won't";
 
-/// Words that say when.
+/// Words for a time or a span of time.
 const TIMES: &str = "ago day days during hour hours last lately midnight min mins minute minutes month night past recent recently \
     since tonight week within yesterday";
 
-/// The least that the rest of a phrase must be worth where words are left out: two words of its own.
+/// The least weight of a fit that leaves words out: two words of the phrase.
 const LOOSE_WEIGHT_MIN: usize = 2 * SURE;
 
-/// What stands for one argument of a phrase.
+/// The form of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum ArgumentShape {
     /// `/var/log`.
     Path,
     /// `4711`.
@@ -52,7 +51,7 @@ enum Shape {
     Name,
 }
 
-impl Shape {
+impl ArgumentShape {
     fn parse(word: &str) -> Option<Self> {
         match word {
             "path" => Some(Self::Path),
@@ -79,42 +78,42 @@ impl Shape {
 
 /// One part of a phrase.
 #[derive(Clone, Debug)]
-struct Term {
-    means: Means,
+struct PhraseTerm {
+    kind: TermKind,
     is_optional: bool,
 }
 
 #[derive(Clone, Debug)]
-enum Means {
-    /// Any of these words, one or many.
+enum TermKind {
+    /// Any of these words, in the singular or plural.
     OneOf(Vec<String>),
-    /// An argument: the group of the intent that it fills, and what it looks like.
-    Argument { group: String, shape: Shape },
+    /// An argument: the group of the intent that it fills, and its form.
+    Argument { group: String, shape: ArgumentShape },
 }
 
-impl Term {
+impl PhraseTerm {
     /// Parses `mem|memory`, `free|used?`, `{path:path}` or `{limit:number}?`.
     fn parse(written: &str) -> Result<Self, String> {
         let (term, is_optional) = written.strip_suffix('?').map_or((written, false), |term| (term, true));
-        let means = match term.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        let kind = match term.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
             Some(argument) => {
                 let (group, shape) = argument.split_once(':').unwrap_or((argument, ""));
-                let shape = Shape::parse(shape).ok_or_else(|| {
+                let shape = ArgumentShape::parse(shape).ok_or_else(|| {
                     format!(
                         "`{written}` has no shape; write `{{{group}:path}}`, `{{{group}:number}}` or `{{{group}:name}}`"
                     )
                 })?;
-                Means::Argument { group: group.to_owned(), shape }
+                TermKind::Argument { group: group.to_owned(), shape }
             }
-            None => Means::OneOf(term.split('|').map(str::to_owned).collect()),
+            None => TermKind::OneOf(term.split('|').map(str::to_owned).collect()),
         };
         let is_plain =
             |word: &String| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-.'".contains(c));
-        match &means {
-            Means::OneOf(words) if !words.iter().all(is_plain) => {
+        match &kind {
+            TermKind::OneOf(words) if !words.iter().all(is_plain) => {
                 Err(format!("`{written}` is no list of words; write them in small letters with `|` between them"))
             }
-            Means::OneOf(_) | Means::Argument { .. } => Ok(Self { means, is_optional }),
+            TermKind::OneOf(_) | TermKind::Argument { .. } => Ok(Self { kind, is_optional }),
         }
     }
 
@@ -122,47 +121,47 @@ impl Term {
         let is_it = |known: &String| {
             word.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest == plural(known))
         };
-        match &self.means {
-            Means::OneOf(words) => words.iter().any(is_it),
-            Means::Argument { .. } => false,
+        match &self.kind {
+            TermKind::OneOf(words) => words.iter().any(is_it),
+            TermKind::Argument { .. } => false,
         }
     }
 
-    fn shape(&self) -> Option<Shape> {
-        match &self.means {
-            Means::OneOf(_) => None,
-            Means::Argument { shape, .. } => Some(*shape),
+    fn shape(&self) -> Option<ArgumentShape> {
+        match &self.kind {
+            TermKind::OneOf(_) => None,
+            TermKind::Argument { shape, .. } => Some(*shape),
         }
     }
 }
 
-/// The words of one way to ask.
+/// One way to ask.
 #[derive(Clone, Debug)]
 pub(super) struct Phrase {
-    terms: Vec<Term>,
+    terms: Vec<PhraseTerm>,
 }
 
-/// How a message fits a phrase.
+/// A fit of a message and a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fit {
-    /// How much of it belongs to the phrase.
+pub(super) struct PhraseFit {
+    /// The sum of the weights of its words.
     pub weight: usize,
     /// The bytes of the message that fill each group.
     pub groups: BTreeMap<String, Range<usize>>,
 }
 
-/// How a message fits a phrase but for some of its words.
+/// A fit that leaves out some words of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Loose {
-    pub fit: Fit,
-    /// The places of the words that the phrase does not know.
+pub(super) struct LooseFit {
+    pub fit: PhraseFit,
+    /// The positions of those words.
     pub unknown: Vec<usize>,
 }
 
 impl Phrase {
     /// Parses a phrase: its terms with a blank between them. The error names the term and the fix.
     pub(super) fn parse(written: &str) -> Result<Self, String> {
-        let terms = written.split_whitespace().map(Term::parse).collect::<Result<Vec<_>, _>>()?;
+        let terms = written.split_whitespace().map(PhraseTerm::parse).collect::<Result<Vec<_>, _>>()?;
         if terms.iter().all(|term| term.is_optional || term.shape().is_some()) {
             return Err(format!("its phrase `{written}` has no word that must be there; give it one without `?`"));
         }
@@ -171,31 +170,31 @@ impl Phrase {
 
     /// Returns the groups that its arguments fill.
     pub(super) fn groups(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().filter_map(|term| match &term.means {
-            Means::Argument { group, .. } => Some(group.as_str()),
-            Means::OneOf(_) => None,
+        self.terms.iter().filter_map(|term| match &term.kind {
+            TermKind::Argument { group, .. } => Some(group.as_str()),
+            TermKind::OneOf(_) => None,
         })
     }
 
-    /// Returns its words, one and many.
+    /// Returns its words, in the singular and plural.
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
-        let words = self.terms.iter().flat_map(|term| match &term.means {
-            Means::OneOf(words) => words.as_slice(),
-            Means::Argument { .. } => &[],
+        let words = self.terms.iter().flat_map(|term| match &term.kind {
+            TermKind::OneOf(words) => words.as_slice(),
+            TermKind::Argument { .. } => &[],
         });
         words.flat_map(|word| ["", plural(word)].map(|ending| format!("{word}{ending}")))
     }
 
-    /// Returns how a message fits, if every word of it is known and everything that must be there is.
-    /// `is_no_name` says of a word that it is nobody's name.
-    pub(super) fn fit(&self, message: &[Word<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<Fit> {
+    /// Returns the fit of a message if every word of it is accounted for and no required word is missing. `is_no_name` rejects a
+    /// word as a name.
+    pub(super) fn fit(&self, message: &[MessageWord<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<PhraseFit> {
         let loose = self.fit_but_for_some(message, is_no_name)?;
         loose.unknown.is_empty().then_some(loose.fit)
     }
 
-    /// Returns how a message would fit without its words that say when. No name is guessed.
-    pub(super) fn fit_but_for_times(&self, message: &[Word<'_>]) -> Option<Loose> {
-        if self.terms.iter().any(|term| term.shape() == Some(Shape::Name)) {
+    /// Returns the fit of a message without its words for a time. Phrases that take a name have none.
+    pub(super) fn fit_but_for_times(&self, message: &[MessageWord<'_>]) -> Option<LooseFit> {
+        if self.terms.iter().any(|term| term.shape() == Some(ArgumentShape::Name)) {
             return None;
         }
         let loose = self.fit_but_for_some(message, &|_| true)?;
@@ -204,53 +203,57 @@ impl Phrase {
         (is_near && left_out.all(|word| says_when(word.text))).then_some(loose)
     }
 
-    fn fit_but_for_some(&self, message: &[Word<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<Loose> {
+    fn fit_but_for_some(&self, message: &[MessageWord<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<LooseFit> {
         let mut unknown = Vec::new();
         let mut met = vec![false; self.terms.len()];
-        let mut fit = Fit { weight: 0, groups: BTreeMap::new() };
+        let mut fit = PhraseFit { weight: 0, groups: BTreeMap::new() };
         for (nth, word) in message.iter().enumerate() {
-            let Some(at) = self.place(word.text, &met, is_no_name) else {
-                if !is_filler(word.text) && !points_here(word.text, message.get(nth.saturating_add(1))) {
+            let Some(at) = self.place(word, &met, is_no_name) else {
+                if !word.is_filler {
                     unknown.push(nth);
                 }
                 continue;
             };
             *met.get_mut(at)? = true;
-            let worth = match &self.terms.get(at)?.means {
-                Means::OneOf(_) => SURE,
-                Means::Argument { group, shape } => {
+            let worth = match &self.terms.get(at)?.kind {
+                TermKind::OneOf(_) => SURE,
+                TermKind::Argument { group, shape } => {
                     fit.groups.insert(group.clone(), word.span.clone());
-                    if *shape == Shape::Name { UNSURE } else { SURE }
+                    if *shape == ArgumentShape::Name { UNSURE } else { SURE }
                 }
             };
             fit.weight = fit.weight.saturating_add(worth);
         }
         let is_whole = self.terms.iter().zip(met).all(|(term, is_met)| is_met || term.is_optional);
-        is_whole.then_some(Loose { fit, unknown })
+        is_whole.then_some(LooseFit { fit, unknown })
     }
 
-    /// Returns the place of the term that a word belongs to. A word that says nothing by itself is nobody's name.
-    fn place(&self, word: &str, met: &[bool], is_no_name: &dyn Fn(&str) -> bool) -> Option<usize> {
-        let fills = |(term, is_met): (&Term, &bool)| match term.shape() {
-            Some(Shape::Name) => !is_met && Shape::Name.takes(word) && !is_filler(word) && !is_no_name(word),
-            Some(shape) => !is_met && shape.takes(word),
+    /// Returns the position of the term that a word belongs to. A filler is never a name.
+    fn place(&self, word: &MessageWord<'_>, met: &[bool], is_no_name: &dyn Fn(&str) -> bool) -> Option<usize> {
+        let text = word.text;
+        let fills = |(term, is_met): (&PhraseTerm, &bool)| match term.shape() {
+            Some(ArgumentShape::Name) => {
+                !is_met && ArgumentShape::Name.takes(text) && !word.is_filler && !is_no_name(text)
+            }
+            Some(shape) => !is_met && shape.takes(text),
             None => false,
         };
-        self.terms.iter().position(|term| term.has(word)).or_else(|| self.terms.iter().zip(met).position(fills))
+        self.terms.iter().position(|term| term.has(text)).or_else(|| self.terms.iter().zip(met).position(fills))
     }
 }
 
-/// A word of a message, without the marks around it.
+/// A word of a message, without the punctuation around it.
 #[derive(Clone, Debug)]
-pub(super) struct Word<'m> {
+pub(super) struct MessageWord<'m> {
     text: &'m str,
     /// Its bytes in the message.
     pub span: Range<usize>,
+    is_filler: bool,
 }
 
-/// Returns the words of a message; none if it is too long to be a question, is another bot's command, or has blanks in quotes: what
-/// stands in them is one thing.
-pub(super) fn words_of(heard: &Heard) -> Vec<Word<'_>> {
+/// Returns the words of a message; none if it is too long, is another bot's command, or has a quotation of several words, which is
+/// one argument.
+pub(super) fn words_of(heard: &Heard) -> Vec<MessageWord<'_>> {
     let has_blank_in_quotes =
         |word: &str| word.starts_with(['"', '“', '\'']) && !word.ends_with(['"', '”', '\'', '?', '!', ',', '.']);
     if heard.is_cut || heard.lower.starts_with('/') || heard.lower.split(' ').any(has_blank_in_quotes) {
@@ -266,14 +269,18 @@ pub(super) fn words_of(heard: &Heard) -> Vec<Word<'_>> {
         let text = text.strip_suffix('.').filter(|text| !text.ends_with('.')).unwrap_or(text);
         let from = start.saturating_add(typed.len().saturating_sub(begun.len()));
         if !text.is_empty() {
-            words.push(Word { text, span: from..from.saturating_add(text.len()) });
+            words.push(MessageWord { text, span: from..from.saturating_add(text.len()), is_filler: is_filler(text) });
         }
         start = start.saturating_add(typed.len()).saturating_add(1);
     }
-    if words.len() > WORDS_MAX { Vec::new() } else { words }
+    if words.len() > WORDS_MAX {
+        return Vec::new();
+    }
+    mark_pointers(&mut words);
+    words
 }
 
-/// Returns what makes many of one.
+/// Returns the ending of the plural.
 fn plural(word: &str) -> &'static str {
     if ["s", "x", "ch", "sh"].iter().any(|end| word.ends_with(end)) { "es" } else { "s" }
 }
@@ -282,20 +289,23 @@ fn is_filler(word: &str) -> bool {
     is_one_of(FILLERS, word)
 }
 
-/// Returns whether a word points at this machine: `this` in `this box`.
-fn points_here(word: &str, next: Option<&Word<'_>>) -> bool {
-    // "which distro is this"
-    let is_last = word == "this" && next.is_none();
-    let points = matches!(word, "this" | "that") && next.is_some_and(|next| is_one_of(MACHINES, next.text));
-    is_last || points || is_one_of(MACHINES, word)
+/// Marks words that point at this machine as fillers: `this box`, and `this` at the end of "which distro is this".
+fn mark_pointers(words: &mut [MessageWord<'_>]) {
+    let nouns: Vec<bool> = words.iter().map(|word| is_one_of(MACHINES, word.text)).collect();
+    let last = words.len().saturating_sub(1);
+    for (at, word) in words.iter_mut().enumerate() {
+        let is_before_noun = nouns.get(at.saturating_add(1)).copied().unwrap_or_default();
+        let points = matches!(word.text, "this" | "that") && is_before_noun || word.text == "this" && at == last;
+        word.is_filler |= points || nouns.get(at).copied().unwrap_or_default();
+    }
 }
 
-/// Returns whether a word turns a sentence round.
-pub(super) fn is_turning(word: &str) -> bool {
-    is_one_of(TURNING, word)
+/// Returns whether a word changes the meaning of a sentence.
+pub(super) fn reverses_meaning(word: &str) -> bool {
+    is_one_of(REVERSING, word)
 }
 
-/// Returns whether a word says when: `yesterday`, `24h`, `02:30`.
+/// Returns whether a word is a time or a span of time: `yesterday`, `24h`, `02:30`.
 fn says_when(word: &str) -> bool {
     let is_number = word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit());
     let is_clock = word.contains([':', 'h', 'm']) && word.chars().all(|c| c.is_ascii_digit() || ":hm".contains(c));
@@ -306,7 +316,7 @@ fn is_one_of(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Returns the words that say nothing by themselves.
+/// Returns the words that add nothing to a question.
 pub(super) fn fillers() -> impl Iterator<Item = &'static str> {
     FILLERS.split_ascii_whitespace()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::phrases::is_turning;
+use super::phrases::reverses_meaning;
 use crate::text::mistakes_within;
 
 /// Shorter words are left alone: too many others are near them.
@@ -22,17 +22,17 @@ const TAKEN_AS_TYPED: [&str; 5] = ["enable", "disable", "reload", "ping", "nobod
 
 /// The words that intents are written with.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Vocabulary {
+pub(super) struct KnownWords {
     /// Those that somebody types as they stand, in the examples: of two that are equally near, one of these is meant.
     pub examples: BTreeSet<String>,
     /// All others.
     pub others: BTreeSet<String>,
 }
 
-impl Vocabulary {
+impl KnownWords {
     /// Returns whether a word stands in phrases only, or turns a sentence round, so that it is nobody's name.
     pub(super) fn is_no_name(&self, word: &str) -> bool {
-        is_turning(word) || (self.others.contains(word) && !self.examples.contains(word) && !is_name(word))
+        reverses_meaning(word) || (self.others.contains(word) && !self.examples.contains(word) && !is_name(word))
     }
 
     /// Returns whether it is one of them.
@@ -43,7 +43,7 @@ impl Vocabulary {
 
 /// The text with every misspelt word replaced, or nothing where none was. Words with digits or path characters are
 /// arguments, not words.
-pub(super) fn corrected(text: &str, vocabulary: &Vocabulary) -> Option<String> {
+pub(super) fn corrected(text: &str, vocabulary: &KnownWords) -> Option<String> {
     let mut changed = false;
     let words: Vec<String> = text
         .split(' ')
@@ -66,14 +66,14 @@ fn is_name(word: &str) -> bool {
 const NAME_CHARS_MIN: usize = 5;
 
 /// Returns whether a name is rather a known word with a typing mistake.
-pub(super) fn is_misspelt(name: &str, vocabulary: &Vocabulary) -> bool {
+pub(super) fn is_misspelt(name: &str, vocabulary: &KnownWords) -> bool {
     name.chars().count() >= NAME_CHARS_MIN && nearest(name, vocabulary).is_some()
 }
 
-fn nearest<'a>(word: &str, vocabulary: &'a Vocabulary) -> Option<&'a str> {
+fn nearest<'a>(word: &str, vocabulary: &'a KnownWords) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let is_word = lower.chars().all(char::is_alphabetic) && lower.chars().count() >= CHARS_MIN;
-    let is_taken = is_name(&lower) || is_turning(&lower) || TAKEN_AS_TYPED.contains(&lower.as_str());
+    let is_taken = is_name(&lower) || reverses_meaning(&lower) || TAKEN_AS_TYPED.contains(&lower.as_str());
     if !is_word || is_taken || vocabulary.has(&lower) {
         return None;
     }
@@ -106,7 +106,7 @@ mod tests {
     fn misspelt_words_are_mended_and_arguments_left_alone() {
         let examples = ["disk", "usage", "memory", "lines", "last", "process", "processes", "enabled", "status"];
         let others = ["starts"].map(str::to_owned).into();
-        let vocabulary = Vocabulary { examples: examples.map(str::to_owned).into(), others };
+        let vocabulary = KnownWords { examples: examples.map(str::to_owned).into(), others };
         let table = [
             ("disk usgae", Some("disk usage")),
             ("memmory", Some("memory")),

@@ -138,11 +138,11 @@ pub(super) fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
 fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     let signal = request.signal.clone();
     let answer = match typed_to_question(turn, &signal, text) {
-        Typed::Choice(chosen) => return go_on_with(turn, request, chosen),
-        Typed::None => Some(say::no_choice()),
-        Typed::Several => Some(say::which_number()),
-        Typed::OfAnother(person) => Some(say::question_of_another(&person)),
-        Typed::Other => text.trim().parse::<u8>().is_ok().then(say::question_is_over),
+        AnswerToQuestion::Choice(chosen) => return go_on_with(turn, request, chosen),
+        AnswerToQuestion::None => Some(say::no_choice()),
+        AnswerToQuestion::Several => Some(say::which_number()),
+        AnswerToQuestion::OfAnother(person) => Some(say::question_of_another(&person)),
+        AnswerToQuestion::Other => text.trim().parse::<u8>().is_ok().then(say::question_is_over),
     };
     if let Some(blocks) = answer {
         turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
@@ -332,7 +332,7 @@ fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32
 }
 
 /// What somebody typed while a question was open.
-enum Typed {
+enum AnswerToQuestion {
     /// A choice of it.
     Choice(Chosen),
     /// None of its choices.
@@ -347,7 +347,7 @@ enum Typed {
 
 /// Where a platform has no buttons: the number or the name of a choice, or a no, typed. Any other words of the person who was asked
 /// leave the question.
-fn typed_to_question(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Typed {
+fn typed_to_question(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> AnswerToQuestion {
     let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
     let typed = text.trim().trim_end_matches(['.', ')', '!']).trim_start_matches('(');
     let lower = typed.to_ascii_lowercase();
@@ -356,7 +356,7 @@ fn typed_to_question(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Typed 
     let is_no = matches!(lower.as_str(), "n" | "no" | "nope" | "none" | "neither");
     let Some(open) = turn.state.question.take_if(|open| open.to == by) else {
         let other = turn.state.question.as_ref().filter(|_| is_yes || is_no || number.is_some());
-        return other.map_or(Typed::Other, |open| Typed::OfAnother(open.to.clone()));
+        return other.map_or(AnswerToQuestion::Other, |open| AnswerToQuestion::OfAnother(open.to.clone()));
     };
     let at = number.or_else(|| ordinal(&lower, open.choices.len())).and_then(|n| n.checked_sub(1));
     let name_of = |label: &str| label.split_once(" (").map_or(label, |(name, _)| name).to_ascii_lowercase();
@@ -365,14 +365,14 @@ fn typed_to_question(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Typed 
     let only_named = named.next().filter(|_| named.next().is_none());
     let choice = at.and_then(|at| open.choices.get(at)).or(only_named);
     match (choice, open.choices.as_slice()) {
-        (Some(choice), _) => Typed::Choice(Chosen::of(&open, choice)),
-        (None, [only]) if is_yes => Typed::Choice(Chosen::of(&open, only)),
+        (Some(choice), _) => AnswerToQuestion::Choice(Chosen::of(&open, choice)),
+        (None, [only]) if is_yes => AnswerToQuestion::Choice(Chosen::of(&open, only)),
         (None, _) if is_yes => {
             turn.state.question = Some(open);
-            Typed::Several
+            AnswerToQuestion::Several
         }
-        (None, _) if is_no => Typed::None,
-        (None, _) => Typed::Other,
+        (None, _) if is_no => AnswerToQuestion::None,
+        (None, _) => AnswerToQuestion::Other,
     }
 }
 
