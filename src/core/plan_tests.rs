@@ -512,6 +512,11 @@ fn the_same_change_asked_twice_is_one_plan() {
     let plan = asked(&mut world);
     let told = world.say("restart nginx");
     assert!(told.said.contains(crate::approval::short(&plan)) && world.files.rows.len() == 1);
+    assert!(
+        told.said.contains("This change waits already; its card has the words of the first request."),
+        "{}",
+        told.said
+    );
     let told = world.say("approvals");
     // Names are aligned by the longest, which has 7 columns with its colon and space; a phone has 40.
     let values = told.said.lines().filter_map(|line| line.split_once(": "));

@@ -38,7 +38,8 @@ pub(super) fn shipped() -> World {
     world
 }
 
-/// Returns the intent that a line leads to, or `declined`; and whether the bot asked first if just that was meant.
+/// Returns the intent that a line leads to, or `declined`, also where a sentence says why it is not done; and whether the bot
+/// asked first if just that was meant.
 fn led_to(line: &str) -> (String, bool) {
     let mut world = shipped();
     let told = world.say(line);
@@ -55,7 +56,8 @@ fn led_to(line: &str) -> (String, bool) {
         Some(name)
     };
     let found = told.counted.iter().find_map(intent).unwrap_or_default();
-    let found = if found == "none" || found.is_empty() { DECLINED.to_owned() } else { found };
+    let is_declined = found == "none" || found.is_empty() || found.starts_with("no-");
+    let found = if is_declined { DECLINED.to_owned() } else { found };
     (found, asks)
 }
 

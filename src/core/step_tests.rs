@@ -489,5 +489,5 @@ fn a_plan_after_a_choice_says_what_was_asked_and_what_was_picked() {
     world.script.resources.push(resource("service:web-2:nginx", "nginx"));
     world.say("restart nginx");
     let card = world.say("2").said;
-    assert!(card.contains("“nginx”, picked after: restart"), "{card}");
+    assert!(card.contains("“nginx, picked after: restart"), "{card}");
 }

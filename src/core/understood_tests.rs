@@ -199,3 +199,15 @@ fn an_example_with_a_name_in_it_is_no_choice() {
     assert!(!told.said.contains("1) is nginx running"), "{}", told.said);
     assert!(world.say("1").calls.is_empty());
 }
+
+/// What was asked about last is "it", also where it has no id here: then nobody knows what "it" is.
+#[test]
+fn it_is_never_what_was_asked_about_before() {
+    let mut world = World::with_fleet();
+    world.say("status of nginx");
+    world.answers("lab_read.run", json!({ "output": "Linux" }));
+    let told = world.say("run uname -a");
+    assert!(told.calls.iter().any(|call| call.name() == "lab_read.run"), "{}", told.said);
+    let told = world.say("restart it");
+    assert!(told.said.contains("I do not know what “it” is"), "{}", told.said);
+}

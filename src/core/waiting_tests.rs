@@ -82,7 +82,7 @@ fn two_people_countersign_and_the_second_one_carries_it_out() {
         world
             .say("restart nginx")
             .said
-            .starts_with("? 1 person has countersigned this already.\nann asks to restart nginx")
+            .starts_with("? This change waits already; its card has the words of the first request.\n1 person has countersigned this already.\nann asks to restart nginx")
     );
     // It waits through a restart.
     world.restart();

@@ -1,7 +1,7 @@
 //! The words that decide the card that is shown on a terminal, and nothing else: which card that is, is kept elsewhere,
 //! and whether the decision counts is for the core to say. No I/O.
 
-use countersign_core::approval::{Digest, PlanId};
+use countersign_core::approval::{Digest, PlanId, short};
 use countersign_core::port::CardChoice;
 use countersign_core::signal::Payload;
 use countersign_core::text;
@@ -37,6 +37,7 @@ pub(crate) fn decision(line: &str, shown: &Shown) -> Option<Payload> {
         return Some(Payload::Details { plan: shown.plan.clone() });
     }
     let (typed, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = without_short_id(rest.trim(), &shown.plan)?;
     let choice = if is_word(typed, "approve") && rest.is_empty() {
         CardChoice::Approve
     } else if is_word(typed, "deny") && !names_a_plan(rest) {
@@ -46,6 +47,19 @@ pub(crate) fn decision(line: &str, shown: &Shown) -> Option<Payload> {
     };
     let (plan, digest, reason) = (shown.plan.clone(), shown.digest.clone(), rest.trim().to_owned());
     shown.choices.contains(&choice).then_some(Payload::Decision { plan, digest, choice, reason })
+}
+
+/// Returns what follows a decision without the short id of the card that is shown; none if another plan's short id stands there.
+/// A word such as `dead` counts as one only where it stands alone.
+fn without_short_id<'t>(rest: &'t str, plan: &PlanId) -> Option<&'t str> {
+    let (first, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let word = first.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    if word.eq_ignore_ascii_case(short(plan)) {
+        return Some(behind.trim_start());
+    }
+    let is_hex = word.len() == short(plan).len() && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_short_id = is_hex && (behind.is_empty() || word.bytes().any(|byte| byte.is_ascii_digit()));
+    (!is_short_id).then_some(rest)
 }
 
 /// Whether this is the word, or its first letter.
@@ -65,7 +79,9 @@ pub(crate) fn near_miss(line: &str, shown: &Shown) -> Option<String> {
     let line = line.trim();
     let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
     let is_meant = misspells(&first) || ["yes", "y", "no", "n", "ok"].contains(&line.to_lowercase().as_str());
-    if !is_meant || names_a_plan(line) || shown.choices.is_empty() || decision(line, shown).is_some() {
+    let behind = line.split_once(char::is_whitespace).map_or("", |(_, behind)| behind.trim());
+    let names_another = names_a_plan(line) || without_short_id(behind, &shown.plan).is_none();
+    if !is_meant || names_another || shown.choices.is_empty() || decision(line, shown).is_some() {
         return None;
     }
     let typed = |&choice: &CardChoice| match choice {
@@ -104,6 +120,10 @@ mod tests {
             ("deny not during the backup", CardChoice::Deny, "not during the backup"),
             ("d\t Not now: see OPS-7 ", CardChoice::Deny, "Not now: see OPS-7"),
             ("deny approve", CardChoice::Deny, "approve"),
+            ("approve 0000", CardChoice::Approve, ""),
+            ("deny 0000", CardChoice::Deny, ""),
+            ("deny (0000) too early", CardChoice::Deny, "too early"),
+            ("deny dead slow", CardChoice::Deny, "dead slow"),
         ];
         for (line, choice, reason) in table {
             let (plan, digest) = (card.plan.clone(), card.digest.clone());
@@ -119,6 +139,9 @@ mod tests {
         let with_id =
             ["approve", "a", "deny", "d", "deny the plan", "deny not it, but"].map(|said| format!("{said} {id}"));
         let punctuated = [format!("deny {id}: too early"), format!("deny ({id})")];
+        for other in ["approve 0b69", "deny 0b69", "deny 0B69 too early", "deny dead", "d 0b69"] {
+            assert_eq!((decision(other, &card), near_miss(other, &card)), (None, None), "{other} names another plan");
+        }
         let others =
             ["", "yes", "no", "1", "approve it", "a b", "approved", "den", "deny, please", "denied", "ä", "cancel"];
         for line in with_id.iter().chain(&punctuated).map(String::as_str).chain(others) {

@@ -483,7 +483,7 @@ impl Intent {
     }
 
     /// Returns whether something has to be named for it.
-    pub(super) fn takes_something(&self) -> bool {
+    pub(crate) fn takes_something(&self) -> bool {
         let has_group = |(name, value): (&String, &Value)| {
             whole_group(value).is_some()
                 || (self.commands.contains(name) && value.as_str().is_some_and(|line| line.contains('{')))

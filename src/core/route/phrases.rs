@@ -23,8 +23,8 @@ const FILLERS: &str = "a about actual all am an and any anything are at be been 
     give going got great guys had has have having hello here hey hi host how i if in info inform inside into is just \
     kind kindly know lemme like list look looking looks machine many me moment much my need now of on our out \
     overview perhaps please pls plz quick quickly real really right rn see server shall should show so some \
-    something sort status still system tell the their there there's to today under up us used using wanna want was \
-    we we're were what what's whats when where which with within would you your";
+    something sort status still system tell the their there there's to today under us used using wanna want was we \
+    we're were what what's whats when where which with within would you your";
 
 /// Nouns for the machine that is asked: `this box`.
 const MACHINES: &str = "box computer host machine server system thing vm";

@@ -30,9 +30,9 @@ pub(super) struct KnownWords {
 }
 
 impl KnownWords {
-    /// Returns whether a word stands in phrases only, or turns a sentence round, so that it is nobody's name.
+    /// Returns whether a word stands in phrases or reverses a meaning, so that it is no name.
     pub(super) fn is_no_name(&self, word: &str) -> bool {
-        reverses_meaning(word) || (self.others.contains(word) && !self.examples.contains(word) && !is_name(word))
+        reverses_meaning(word) || (self.others.contains(word) && !is_name(word))
     }
 
     /// Returns whether it is one of them.

@@ -8,6 +8,7 @@ use crate::envelope::Envelope;
 use crate::gate::ToolCall;
 use crate::port::{Block, Claim, Mark};
 use crate::resource::ResourceId;
+use crate::route::Intent;
 
 use super::procedure::{CHOICES_MAX, Procedure};
 use super::request::Request;
@@ -33,8 +34,12 @@ pub(super) fn conclude(
         Some(sentence) => blocks.push(say::line(sentence)),
         None => blocks.extend(answer::show(&spec.show, &call.args, envelope, turn.env.mask)),
     }
-    let spoken_of = spoken_of(turn, call, envelope);
-    turn.state.entities.remember(&request.signal.actor.id, request.turn, spoken_of);
+    let (by, spoken_of) = (&request.signal.actor.id, spoken_of(turn, call, envelope));
+    if spoken_of.is_empty() && turn.env.intents.named(&procedure.intent).is_some_and(Intent::takes_something) {
+        // It was about something that has no id here: whatever was spoken of before is not "it" any more.
+        turn.state.entities.forget(by);
+    }
+    turn.state.entities.remember(by, request.turn, spoken_of);
     // An answer rests on what was looked at for it, not on how its target was found.
     let sources = request.sources.last().cloned().into_iter().collect();
     let (meant, choices) = trouble::meaning(turn, &request, call, envelope).unwrap_or_default();

@@ -165,8 +165,9 @@ fn freeze(turn: &mut Turn<'_>, mut request: Request, draft: &Draft, preview: &Va
         Err(refusal) => return refuse(turn, request, &refusal),
     };
     if let Some(same) = same_pending(turn, frozen.plan()) {
-        // Asked again: one change is one plan, and its card is shown once more.
-        if show(turn, &mut request, &same, draft.by.said_it()) {
+        // Asked again: one change is one plan, and its card is shown once more, with the words that were asked first.
+        let above = draft.by.said_it().into_iter().chain([say::plans::waits_already()]).collect::<Vec<_>>().join("\n");
+        if show(turn, &mut request, &same, Some(above)) {
             became(&mut request, same.id());
         }
         return turn.finish(request, Ending::Answered);

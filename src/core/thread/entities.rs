@@ -59,6 +59,11 @@ impl Entities {
         self.spoken.push_back(Spoken { by: by.clone(), message, entities });
     }
 
+    /// Nothing that this actor spoke of before is "it" any more.
+    pub fn forget(&mut self, by: &ActorId) {
+        self.spoken.retain(|spoken| spoken.by != *by);
+    }
+
     /// What "it" means to this actor now: what their last answer about anything was about. Where `kind` is given, the
     /// last answer about things of that kind.
     pub fn it(&self, by: &ActorId, message: u64, kind: Option<&str>) -> It {

@@ -397,7 +397,7 @@ struct Chosen {
 
 impl Chosen {
     fn of(question: &Question, (label, resume): &(String, Resume)) -> Self {
-        Self { resume: resume.clone(), words: format!("“{label}”, picked after: {}", question.asked) }
+        Self { resume: resume.clone(), words: format!("{label}, picked after: {}", question.asked) }
     }
 }
 

@@ -67,6 +67,7 @@ fn blocking_reader(name: &str) -> Option<Reader> {
         "host_process.find" => process::find,
         "host_process.top" => process::top,
         "host_process.detail" => process::detail,
+        "host_process.preview_signal" => signal::preview_signal,
         "host_process.state" => signal::state,
         "host_network.ports" => network::ports,
         "host_network.sockets" => network::sockets,

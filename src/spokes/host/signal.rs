@@ -59,8 +59,31 @@ pub(super) async fn kill(call: &Call, change: &Change) -> Answer {
     end(call, change, Signal::KILL).await
 }
 
-/// Sends a signal that a process may take as it likes.
+/// Says whether a process handles a signal, and refuses one that would end it.
+pub(super) fn preview_signal(_host: &ThisHost, call: &Call) -> Answer {
+    let (word, signal) = wanted(call)?;
+    let held = Held::take(call)?;
+    let (name, pid) = (&held.name, held.pid);
+    let preview = match handling(pid, signal)? {
+        Handling::Caught => format!("{name} (pid {pid}) handles {word} by itself."),
+        Handling::Ignored => format!("{name} (pid {pid}) ignores {word}: nothing will happen."),
+        Handling::Ends => return Err(would_end(&held, word)),
+    };
+    Ok(Found::all(json!({ "preview": preview })))
+}
+
+/// Sends a signal that a process handles as it likes.
 pub(super) fn signal(call: &Call, change: &Change) -> Answer {
+    let (word, signal) = wanted(call)?;
+    let held = Held::take(call)?;
+    if let Handling::Ends = handling(held.pid, signal)? {
+        return Err(would_end(&held, word));
+    }
+    held.send(change, signal)?;
+    Ok(Found::all(json!({ "name": held.name, "pid": held.pid, "signal": word })))
+}
+
+fn wanted(call: &Call) -> Result<(&str, Signal), Trouble> {
     let word = call.required("signal")?;
     let signal = match word {
         "hup" => Signal::HUP,
@@ -68,9 +91,37 @@ pub(super) fn signal(call: &Call, change: &Change) -> Answer {
         "usr2" => Signal::USR2,
         _ => return Err(Trouble::invalid("signal", "`signal` must be one of hup, usr1, usr2")),
     };
-    let held = Held::take(call)?;
-    held.send(change, signal)?;
-    Ok(Found::all(json!({ "name": held.name, "pid": held.pid, "signal": word })))
+    Ok((word, signal))
+}
+
+/// What a process does on a signal.
+enum Handling {
+    /// It has a handler.
+    Caught,
+    /// It ignores it.
+    Ignored,
+    /// It ends by it, as a program does that knows nothing of it.
+    Ends,
+}
+
+/// Reads the masks of signals in `/proc/PID/status`, where the first signal is the lowest bit.
+fn handling(pid: i32, signal: Signal) -> Result<Handling, Trouble> {
+    let failed =
+        |error: ProcError| Trouble::failed(format!("how process {pid} handles signals can't be read: {error}"));
+    let status = Process::new(pid).and_then(|process| process.status()).map_err(failed)?;
+    let bit = 1_u64 << (signal.as_raw() - 1);
+    Ok(match (status.sigcgt & bit != 0, status.sigign & bit != 0) {
+        (true, _) => Handling::Caught,
+        (false, true) => Handling::Ignored,
+        (false, false) => Handling::Ends,
+    })
+}
+
+fn would_end(held: &Held, word: &str) -> Trouble {
+    let (name, pid) = (&held.name, held.pid);
+    Trouble::forbidden(format!(
+        "{name} (pid {pid}) does not handle {word} and would end by it; `stop process {pid}` is the change for that"
+    ))
 }
 
 async fn end(call: &Call, change: &Change, signal: Signal) -> Answer {

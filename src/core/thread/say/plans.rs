@@ -37,6 +37,11 @@ pub(super) fn title(plan: &Plan) -> String {
     text::defuse_mentions(&text::one_line(&plan.title, TITLE_CHARS_MAX))
 }
 
+/// The line above the card of a change that was asked for again.
+pub(in crate::thread) fn waits_already() -> String {
+    "This change waits already; its card has the words of the first request.".to_owned()
+}
+
 /// The line above a card that is shown again after a decision without an id.
 pub(in crate::thread) fn waits_here(verb: Verb, plan: &PlanId) -> String {
     let (verb, short) = (verb.as_str(), approval::short(plan));

@@ -25,7 +25,13 @@ pub(in crate::spokes::host) async fn running(host: &ThisHost, call: &Call) -> An
     let processes = tokio::task::spawn_blocking(move || process::called(&called))
         .await
         .map_err(|error| Trouble::failed(format!("the processes cannot be read: {error}")))??;
-    Ok(Found::all(json!({ "summary": summary(&name, &statuses, processes) })))
+    // What the answer is about, so that "it" means that afterwards.
+    let about = statuses.iter().filter_map(|status| {
+        let name = &status.service.name;
+        Some(json!({ "id": host.id_of("service", name)?, "name": name }))
+    });
+    let about: Vec<_> = about.collect();
+    Ok(Found::all(json!({ "summary": summary(&name, &statuses, processes), "about": about })))
 }
 
 /// Returns the service of exactly this name, else those whose name begins so.

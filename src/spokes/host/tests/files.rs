@@ -153,11 +153,13 @@ async fn a_text_is_replaced_wherever_it_stands_and_one_that_stands_nowhere_is_re
         ("443", "x", "does not contain `443`"),
         ("", "x", "does not contain ``"),
         ("80", "80", "changes nothing"),
-        ("0", &"x".repeat(100_000), "larger than 256 KiB"),
     ] {
         let refused = machine.refused("host_file", preview(from, to)).await;
         assert!(refused.message.contains(why), "{from}: {}", refused.message);
     }
+    let many = file(&machine, "many.conf", &"0".repeat(30_000));
+    let long = json!({ "action": "preview_replace", "target": machine.locate(&many).await.target, "from": "0", "to": "x".repeat(1_000) });
+    assert!(machine.refused("host_file", long).await.message.contains("larger than 256 KiB"));
     let call = ("host_file", "replace");
     let expect = [("sha256", after)];
     let args = json!({ "from": "80", "to": "82" });

@@ -98,6 +98,23 @@ async fn a_signal_arrives_as_it_was_named() {
     assert_eq!(failure.code, Code::InvalidInput);
 }
 
+/// It would end by the signal, which nobody asked for.
+#[tokio::test]
+async fn a_process_that_does_not_handle_a_signal_is_not_sent_it() {
+    let machine = Machine::new();
+    let mut shell = Shell::start("trap 'echo hup' HUP; trap '' USR2");
+    let target = process_id(&machine, shell.child.id());
+    let preview = |signal: &str| json!({ "action": "preview_signal", "target": target, "signal": signal });
+    let said = |data: &Value| data["preview"].as_str().unwrap_or_default().to_owned();
+    assert!(said(&machine.found("host_process", preview("hup")).await.data).ends_with("handles hup by itself."));
+    assert!(said(&machine.found("host_process", preview("usr2")).await.data).ends_with("nothing will happen."));
+    let refused = machine.refused("host_process", preview("usr1")).await;
+    assert!(refused.message.contains("does not handle usr1 and would end by it"), "{}", refused.message);
+    let failure = machine.not_done(("host_process", "signal"), &target, json!({ "signal": "usr1" }), &[]).await;
+    assert_eq!(failure.message, refused.message);
+    assert!(shell.child.try_wait().expect("our own child").is_none(), "it runs on");
+}
+
 #[tokio::test]
 async fn another_process_with_the_same_number_is_never_hit() {
     let machine = Machine::new();
