@@ -187,7 +187,7 @@ fn an_open_question_takes_a_number_a_name_or_a_no() {
     );
     assert!(world.say("1").calls.iter().any(|call| call.name() == "lab_read.status"), "the question is still open");
     let mut world = two();
-    assert_eq!(world.say("no").said, "Then nothing is done.\n");
+    assert_eq!(world.say("no").said, "Then none of these is run.\n");
     assert_eq!(world.say("1").said, "There is no open question to choose from. Ask again.\n");
 }
 

@@ -17,8 +17,12 @@ fn acts(text: &str) -> bool {
 fn assert_is_for_people(question: &str, answer: &Answer) {
     let text = answer.text();
     assert!(!text.trim().is_empty(), "{question:?} has no answer");
+    // What a program printed is the program's own.
+    let blocks = answer.messages.iter().filter_map(|message| message["blocks"].as_array()).flatten();
+    let printed = blocks.filter(|block| block["type"] == "code").filter_map(|block| block["text"].as_str());
+    let own = printed.fold(text.clone(), |text, code| text.replace(code, ""));
     for word in ["withheld", "panicked", "{\"", "null"] {
-        assert!(!text.contains(word), "{question:?} answered with {word:?}: {text}");
+        assert!(!own.contains(word), "{question:?} answered with {word:?}: {own}");
     }
     let lead = answer.messages[0]["blocks"].as_array().into_iter().flatten().find(|block| block["type"] == "text");
     let lead = lead.and_then(|block| block["text"].as_str()).unwrap_or_default();

@@ -7,7 +7,8 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::intents::{Does, Intent, OwnCommand};
+use super::intents::{Does, Intent};
+use super::own_command::OwnCommand;
 use super::phrases::Phrase;
 use super::reply::Reply;
 use crate::tool::{ArgKind, Registry, ToolKind};

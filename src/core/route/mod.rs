@@ -10,6 +10,7 @@ mod hear;
 mod intent_file;
 mod intents;
 mod keywords;
+mod own_command;
 mod phrases;
 mod reply;
 mod similarity;
@@ -21,6 +22,7 @@ pub(crate) use cascade::{exact_key, in_part, is_proven_command, may_be_remembere
 pub use catalogue::Catalogue;
 pub use exact::ExactRoutes;
 pub use hear::{Heard, hear, is_pronoun};
-pub use intents::{Does, Intent, Intents, IntentsError, OwnCommand};
+pub use intents::{Does, Intent, Intents, IntentsError};
+pub use own_command::OwnCommand;
 pub use reply::Reply;
 pub use similarity::Lexical;

@@ -135,19 +135,8 @@ pub(super) fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
     turn.finish(request, Ending::Answered);
 }
 
-fn words(turn: &mut Turn<'_>, mut request: Request, text: &str) {
-    let signal = request.signal.clone();
-    let answer = match typed_to_question(turn, &signal, text) {
-        AnswerToQuestion::Choice(chosen) => return go_on_with(turn, request, chosen),
-        AnswerToQuestion::None => Some(say::no_choice()),
-        AnswerToQuestion::Several => Some(say::which_number()),
-        AnswerToQuestion::OfAnother(person) => Some(say::question_of_another(&person)),
-        AnswerToQuestion::Other => text.trim().parse::<u8>().is_ok().then(say::question_is_over),
-    };
-    if let Some(blocks) = answer {
-        turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
-        return turn.finish(request, Ending::Answered);
-    }
+fn words(turn: &mut Turn<'_>, request: Request, text: &str) {
+    let Some(mut request) = answer_question(turn, request, text) else { return };
     mark_meant(turn, &request, text);
     let heard = hear(text);
     let signal = &request.signal;
@@ -329,6 +318,25 @@ fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32
             None
         }
     }
+}
+
+/// Answers words that belong to an open question; gives back a request whose words are none of its answers.
+fn answer_question(turn: &mut Turn<'_>, mut request: Request, text: &str) -> Option<Request> {
+    let signal = request.signal.clone();
+    let blocks = match typed_to_question(turn, &signal, text) {
+        AnswerToQuestion::Choice(chosen) => {
+            go_on_with(turn, request, chosen);
+            return None;
+        }
+        AnswerToQuestion::None => say::no_choice(turn.state.has_open_plans()),
+        AnswerToQuestion::Several => say::which_number(),
+        AnswerToQuestion::OfAnother(person) => say::question_of_another(&person),
+        AnswerToQuestion::Other if text.trim().parse::<u8>().is_ok() => say::question_is_over(),
+        AnswerToQuestion::Other => return Some(request),
+    };
+    turn.say(&mut request, Mark::Plain, Claim::Nothing, blocks);
+    turn.finish(request, Ending::Answered);
+    None
 }
 
 /// What somebody typed while a question was open.

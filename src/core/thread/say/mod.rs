@@ -103,9 +103,13 @@ pub(in crate::thread) fn did_you_mean(words: &str, mask: &Mask) -> String {
     format!("I don't understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
 }
 
-/// Somebody wants none of the choices.
-pub(in crate::thread) fn no_choice() -> Vec<Block> {
-    sentence("Then nothing is done.")
+/// Somebody wants none of the choices. A plan that waits is not meant by that.
+pub(in crate::thread) fn no_choice(plan_waits: bool) -> Vec<Block> {
+    sentence(if plan_waits {
+        "Then none of these is run. A plan still waits: `approvals` shows it."
+    } else {
+        "Then none of these is run."
+    })
 }
 
 /// Somebody said yes to several choices.
