@@ -17,11 +17,26 @@ use super::this_host::{ThisHost, percent};
 /// The most mounts in one answer.
 const MOUNTS_MAX: usize = 50;
 
-/// Mounts by mount point, device or file system.
+/// Mounts by mount point, device or file system; any other path means the mount that it lies on.
 pub(super) fn find(host: &ThisHost, call: &Call) -> Answer {
     let disks = disks()?;
+    let query = call.text("query");
+    if let Some(holder) = query.and_then(|query| holder(&disks, query)) {
+        let found: Vec<Resource> = resource(host, holder).into_iter().collect();
+        return Ok(Found::all(json!({ "resources": found, "nearest": [] })));
+    }
     let resources: Vec<Resource> = disks.iter().filter_map(|disk| resource(host, disk)).collect();
-    Ok(matching::answer(call.text("query"), &resources, "mounts"))
+    Ok(matching::answer(query, &resources, "mounts"))
+}
+
+/// Returns the mount that a path lies on; none if it is a mount point itself, or not there.
+fn holder<'d>(disks: &'d Disks, query: &str) -> Option<&'d Disk> {
+    let path = Path::new(query).canonicalize().ok().filter(|_| query.starts_with('/'))?;
+    if disks.iter().any(|disk| disk.mount_point() == Path::new(query)) {
+        return None;
+    }
+    let holds = disks.iter().filter(|disk| path.starts_with(disk.mount_point()));
+    holds.max_by_key(|disk| disk.mount_point().components().count())
 }
 
 /// How full every mount is, the fullest first.

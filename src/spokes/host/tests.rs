@@ -478,6 +478,22 @@ async fn a_log_of_ten_megabytes_is_read_from_its_end() {
     assert_eq!(envelope.meta.left_out, "the file goes on; ask for it from line 100002 on to see more");
 }
 
+/// As `df PATH` does.
+#[tokio::test]
+async fn a_path_means_the_mount_that_it_lies_on() {
+    let machine = Machine::new();
+    let df = Command::new("df").arg("--output=target").arg(machine.dir.path()).output().expect("df runs");
+    let said = String::from_utf8_lossy(&df.stdout).lines().last().map(str::to_owned).expect("a mount");
+    let find = |query: &str| json!({ "action": "find", "query": query });
+    let found = machine.resources("host_disk", find(&machine.dir.path().display().to_string())).await;
+    assert_eq!(found.iter().map(|mount| mount.name.as_str()).collect::<Vec<_>>(), [said.as_str()]);
+    assert_eq!(
+        machine.resources("host_disk", find("/")).await.first().map(|mount| mount.name.clone()).as_deref(),
+        Some("/")
+    );
+    assert!(machine.resources("host_disk", find("/no/such/folder")).await.is_empty());
+}
+
 #[tokio::test]
 async fn a_directory_with_many_entries_is_summarised() {
     let machine = Machine::new();
