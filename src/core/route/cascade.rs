@@ -218,7 +218,8 @@ pub(crate) fn near(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
     let alike = env.catalogue.worth_suggesting(&heard.lower);
     let decides = |intent: &Intent| matches!(intent.does, Does::Own(_)) && !intent.only_shows;
     let worth = env.intents.iter().enumerate().filter(|(_, intent)| !decides(intent)).filter_map(|(at, intent)| {
-        let written = alike.iter().find(|(_, of, _)| *of == at).map(|(alike, _, example)| (*alike, *example));
+        let written = alike.iter().find(|(alike, of, _)| *of == at && *alike >= WORTH_OFFERING);
+        let written = written.map(|(alike, _, example)| (*alike, *example));
         let shared =
             Some((keywords::shared(&heard.lower, intent), 0)).filter(|(shared, _)| *shared >= WORTH_SUGGESTING);
         let (worth, example) = written.into_iter().chain(shared).max_by_key(|(worth, _)| *worth)?;
@@ -235,9 +236,11 @@ pub(crate) fn near(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
     near.into_iter().take(SUGGESTED_MAX).map(suggest).collect()
 }
 
-/// The most suggestions, and from where on shared words are worth one, in thousandths.
+/// The most suggestions, and from where on shared words, and likeness as a whole, are worth one, in thousandths. Half of the
+/// trigrams is what a misspelt command keeps; a third is shared by sentences that have nothing to do with each other.
 const SUGGESTED_MAX: usize = 3;
 const WORTH_SUGGESTING: u16 = 320;
+const WORTH_OFFERING: u16 = 420;
 
 /// The message with its spelling mended, where it is understood then. Of a change only the words that ask for it are mended: what
 /// it is done to, and what is written somewhere, is taken as it was typed.
