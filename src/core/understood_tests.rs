@@ -1,6 +1,6 @@
 //! What half sentences, bare words and guesses lead to: never to a change, and not past another person's question.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::questions::shipped;
 use crate::testkit::{World, resource, signal};
@@ -210,4 +210,31 @@ fn it_is_never_what_was_asked_about_before() {
     assert!(told.calls.iter().any(|call| call.name() == "lab_read.run"), "{}", told.said);
     let told = world.say("restart it");
     assert!(told.said.contains("I do not know what “it” is"), "{}", told.said);
+}
+
+/// `and /srv` after `how big is /var` asks for the same of something else; what stands for itself does, and no change comes of it.
+#[test]
+fn a_follow_up_that_only_names_something_asks_the_same_of_it() {
+    let asked = |first: &str, then: &str| {
+        let mut world = shipped();
+        world.answers("host_machine.find", json!({ "resources": [resource("host:web-1", "web-1")], "nearest": [] }));
+        world.answers("host_command.run", json!({ "exit_code": 0, "output": ["4.0K"], "errors": "" }));
+        world.say(first);
+        let told = world.say(then);
+        assert!(world.files.rows.is_empty());
+        told.calls
+            .last()
+            .map(|call| format!("{} {}", call.name(), Value::Object(call.args.clone())))
+            .unwrap_or_default()
+    };
+    for (first, then, expected) in [
+        ("how big is /var", "and /srv?", r#"host_command.run {"line":"du -xsh -D /srv"}"#),
+        ("service nginx", "what about dbus", r#"host_service.find {"query":"dbus"}"#),
+        ("service nginx", "the same for dbus", r#"host_service.find {"query":"dbus"}"#),
+        ("service nginx", "and memory?", "host_machine.memory {}"),
+        ("restart nginx", "and dbus", ""),
+        ("memory", "and dbus", ""),
+    ] {
+        assert_eq!(asked(first, then), expected, "{first}, {then}");
+    }
 }

@@ -47,7 +47,7 @@ const OWN_WORDS: [&str; 10] =
 const FOLLOW_UP: [&str; 3] = ["and ", "also ", "then "];
 
 /// The same where something is to be looked at.
-const FOLLOW_UP_LOOK: [&str; 2] = ["what about ", "how about "];
+const FOLLOW_UP_LOOK: [&str; 4] = ["what about ", "how about ", "same for ", "the same for "];
 
 /// Short forms at the beginning, and the words that they stand for.
 const SHORT_FORMS: [(&str, &str); 9] = [

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::effect::Ending;
 use crate::port::{Claim, Mark};
-use crate::route::{Does, Route};
+use crate::route::{Does, Heard, Route, hear};
 use crate::tool::{ActionSpec, ToolKind};
 
 use super::perceive::begin;
@@ -19,8 +19,8 @@ pub(crate) enum LastAsked {
     /// Nothing that a follow-up could mean.
     #[default]
     Nothing,
-    /// A reading.
-    Read(Route),
+    /// A reading: its route, and its words without courtesies.
+    Read(Route, String),
     /// A change. It is typed again in full.
     Change,
 }
@@ -28,11 +28,48 @@ pub(crate) enum LastAsked {
 /// The arguments that say how much a reading shows.
 const AMOUNTS: [&str; 2] = ["lines", "limit"];
 
+/// Completes a follow-up that only names something else, with the words of the last reading: `and /srv` after `how big is /var`.
+/// What stands for itself is left as it is, and a change never comes of it.
+pub(super) fn completed(turn: &Turn<'_>, heard: Heard) -> Heard {
+    let LastAsked::Read(route, asked) = &turn.state.last_asked else { return heard };
+    if !heard.follow_up || heard.text.contains(' ') || heard.text.is_empty() {
+        return heard;
+    }
+    let said: Vec<&str> =
+        route.target.as_deref().into_iter().chain(route.args.values().filter_map(Value::as_str)).collect();
+    let (has_shape, is_name) = match heard.text.chars().next() {
+        Some('/') => (has_path as fn(&str) -> bool, false),
+        Some(first) if first.is_ascii_digit() => (is_number as fn(&str) -> bool, false),
+        _ => (is_anything as fn(&str) -> bool, true),
+    };
+    let mut named = asked.split(' ').filter(|word| has_shape(word) && (!is_name || said.contains(word)));
+    let (Some(old), None) = (named.next(), named.next()) else { return heard };
+    if is_name && turn.env.intents.offered(&heard.text).is_some() {
+        return heard;
+    }
+    let words: Vec<&str> = asked.split(' ').map(|word| if word == old { heard.text.as_str() } else { word }).collect();
+    Heard { wants_to_see: true, ..hear(&words.join(" ")) }
+}
+
+fn has_path(word: &str) -> bool {
+    word.starts_with('/')
+}
+
+fn is_number(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_digit())
+}
+
+const fn is_anything(_: &str) -> bool {
+    true
+}
+
 /// Remembers what a route asks for.
-pub(super) fn remember(turn: &mut Turn<'_>, route: &Route, does: &Does) {
+pub(super) fn remember(turn: &mut Turn<'_>, (route, asked): (&Route, &str), does: &Does) {
     let Does::Call { tool, action } = does else { return };
     turn.state.last_asked = match turn.env.registry.kind(tool, action) {
-        ToolKind::Read | ToolKind::Resolve if route.is_free_of_context() => LastAsked::Read(route.clone()),
+        ToolKind::Read | ToolKind::Resolve if route.is_free_of_context() => {
+            LastAsked::Read(route.clone(), asked.to_owned())
+        }
         ToolKind::Read | ToolKind::Resolve => LastAsked::Nothing,
         ToolKind::Write | ToolKind::Record => LastAsked::Change,
     };
@@ -41,7 +78,7 @@ pub(super) fn remember(turn: &mut Turn<'_>, route: &Route, does: &Does) {
 /// Repeats the last reading.
 pub(super) fn again(turn: &mut Turn<'_>, request: Request) {
     match turn.state.last_asked.clone() {
-        LastAsked::Read(route) => run(turn, request, &route),
+        LastAsked::Read(route, _) => run(turn, request, &route),
         LastAsked::Change => answer(turn, request, "I repeat no change. Type it in full."),
         LastAsked::Nothing => answer(turn, request, NOTHING),
     }
@@ -49,7 +86,7 @@ pub(super) fn again(turn: &mut Turn<'_>, request: Request) {
 
 /// Asks for more of the last reading: its next lines, or twice as much.
 pub(super) fn more(turn: &mut Turn<'_>, request: Request) {
-    let LastAsked::Read(route) = turn.state.last_asked.clone() else { return answer(turn, request, NOTHING) };
+    let LastAsked::Read(route, asked) = turn.state.last_asked.clone() else { return answer(turn, request, NOTHING) };
     let intent = turn.env.intents.named(&route.intent);
     let spec = intent.and_then(|intent| match &intent.does {
         Does::Call { tool, action } => turn.env.registry.action(tool, action),
@@ -58,7 +95,7 @@ pub(super) fn more(turn: &mut Turn<'_>, request: Request) {
     match spec.map(|spec| larger(spec, &route.args)) {
         Some(More::Args(args)) => {
             let route = Route { args, ..route };
-            turn.state.last_asked = LastAsked::Read(route.clone());
+            turn.state.last_asked = LastAsked::Read(route.clone(), asked);
             run(turn, request, &route);
         }
         Some(More::AtMost(max)) => answer(turn, request, format!("{max} is the most that I show at a time.")),

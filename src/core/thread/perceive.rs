@@ -138,7 +138,7 @@ pub(super) fn refuse_talk(turn: &mut Turn<'_>, mut request: Request) {
 fn words(turn: &mut Turn<'_>, request: Request, text: &str) {
     let Some(mut request) = answer_question(turn, request, text) else { return };
     mark_meant(turn, &request, text);
-    let heard = hear(text);
+    let heard = follow_up::completed(turn, hear(text));
     let signal = &request.signal;
     let roles = turn.env.rights.roles(&signal.asker());
     let Some(route) = route(&heard, &signal.thread, &roles, turn.state.sticky.as_deref(), &turn.env) else {
@@ -163,7 +163,7 @@ fn words(turn: &mut Turn<'_>, request: Request, text: &str) {
     if !matches!(intent.does, Does::Own(OwnCommand::Link | OwnCommand::Unlink)) {
         link_news::tell(turn, &mut request);
     }
-    follow_up::remember(turn, &route, &intent.does);
+    follow_up::remember(turn, (&route, &heard.text), &intent.does);
     match &intent.does {
         Does::Own(OwnCommand::Again) => follow_up::again(turn, request),
         Does::Own(OwnCommand::Pin) => pins::typed(turn, request, &route, true),
