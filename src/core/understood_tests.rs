@@ -181,6 +181,7 @@ fn an_open_question_takes_a_number_a_name_or_a_no() {
     }
     let mut world = two();
     assert_eq!(world.say("yes").said, "Which one? Type its number.\n");
+    assert_eq!(world.say("9").said, "Which one? Type its number.\n");
     assert_eq!(
         world.hear(signal("bob-1", "bob", "1")).said,
         "That question waits for ann. Ask yourself, and you get your own.\n"
@@ -232,9 +233,21 @@ fn a_follow_up_that_only_names_something_asks_the_same_of_it() {
         ("service nginx", "what about dbus", r#"host_service.find {"query":"dbus"}"#),
         ("service nginx", "the same for dbus", r#"host_service.find {"query":"dbus"}"#),
         ("service nginx", "and memory?", "host_machine.memory {}"),
+        ("service nginx", "and cancel", ""),
+        ("service nginx", "and no", ""),
         ("restart nginx", "and dbus", ""),
         ("memory", "and dbus", ""),
     ] {
         assert_eq!(asked(first, then), expected, "{first}, {then}");
+    }
+}
+
+/// A route that is remembered is one that only shows: to see something never forgets anything.
+#[test]
+fn who_wants_to_see_something_forgets_nothing() {
+    let mut world = shipped();
+    world.say("reset");
+    for words in ["show me reset", "what about reset", "tell me reset keep"] {
+        assert!(world.say(words).said.starts_with("I don't understand"), "{words}");
     }
 }

@@ -33,12 +33,28 @@ fn listed(walls: &Walls, held: Held) -> Built<BpfProgram> {
             (number(libc::SYS_kill), vec![all([is(1, 0)?])?]),
             (number(libc::SYS_tkill), vec![all([is(1, 0)?])?]),
             (number(libc::SYS_tgkill), vec![all([is(2, 0)?])?]),
+            // Whom the kernel signals when something can be read, and by what.
+            (
+                number(libc::SYS_fcntl),
+                vec![all([is_not(1, F_SETOWN)?, is_not(1, F_SETSIG)?, is_not(1, F_SETOWN_EX)?])?],
+            ),
+            (
+                number(libc::SYS_ioctl),
+                vec![all([
+                    is_not(1, libc::TIOCSTI)?,
+                    is_not(1, libc::TIOCLINUX)?,
+                    is_not(1, FIOSETOWN)?,
+                    is_not(1, SIOCSPGRP)?,
+                ])?],
+            ),
         ]);
     }
     let refused = SeccompAction::Errno(ENOSYS.unsigned_abs());
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?;
-    let signals: &[c_long] = if held.signals && walls.asks != Asks::Processes { &SIGNALS } else { &[] };
-    Ok(with_ranges(filter.try_into()?, PLAIN.iter().chain(OLD).chain(signals).copied()))
+    let asks = walls.asks == Asks::Processes;
+    let signals: &[c_long] = if held.signals && !asks { &SIGNALS } else { &[] };
+    let plain = PLAIN.iter().filter(|call| !(asks && **call == libc::SYS_fcntl));
+    Ok(with_ranges(filter.try_into()?, plain.chain(OLD).chain(signals).copied()))
 }
 
 /// Lets whole ranges of calls pass before a filter looks at any other: of three numbers in a row, not each by itself. The
@@ -132,6 +148,13 @@ fn masked(argument: u8, mask: u64, value: u64) -> Built<SeccompCondition> {
 fn number(call: c_long) -> i64 {
     i64::from(call)
 }
+
+/// Commands of `fcntl` and `ioctl` that say whom the kernel signals for a file (`asm-generic/fcntl.h`, `asm-generic/sockios.h`).
+const F_SETOWN: u64 = 8;
+const F_SETSIG: u64 = 10;
+const F_SETOWN_EX: u64 = 15;
+const FIOSETOWN: u64 = 0x8901;
+const SIOCSPGRP: u64 = 0x8902;
 
 /// Where the kernel holds them to the sandbox's own processes.
 const SIGNALS: [c_long; 3] = [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];

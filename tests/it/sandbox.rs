@@ -433,6 +433,20 @@ fn who_may_ask_whether_a_process_is_there_signals_nobody() {
         format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
     };
     let (asking, usual) = (said("processes"), said("nothing"));
+    // The kernel is asked to signal it when something can be read.
+    let owner = format!(
+        "import fcntl, os; r, w = os.pipe(); fcntl.fcntl(r, 8, {}); fcntl.fcntl(r, 10, 15); \
+         fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); os.write(w, b'x')",
+        victim.id()
+    );
+    let walls = serde_json::json!({
+        "best_effort": false, "covered": [], "readable": ["/bin", "/usr", "/lib", "/etc"], "network": false, "ports": [],
+        "masked": null, "sockets": ["/"], "asks": "processes",
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign-sandbox"));
+    let done = command.arg(walls.to_string()).args(["/usr/bin/python3", "-c", &owner]).output().expect("it starts");
+    let refused = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(refused.contains("Function not implemented") && refused.contains("fcntl"), "{refused}");
     let lives = victim.try_wait().expect("it is ours").is_none();
     let _ended = (victim.kill(), victim.wait());
     assert_eq!((asking.as_str(), usual.as_str(), lives), ("0\nend\n", "end\n", true));

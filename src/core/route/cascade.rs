@@ -76,7 +76,7 @@ pub fn route(
         // "and the disk?" follows nothing here; still, the words may stand for themselves.
         return by_pattern(heard, None, env).or_else(|| by_phrase(heard, env));
     }
-    let remembered = env.exact.get(&exact_key(thread, roles, heard));
+    let remembered = env.exact.get(&exact_key(thread, roles, heard)).filter(|_| !heard.is_cut);
     let remembered = remembered.filter(|route| env.intents.named(&route.intent).is_some());
     match remembered {
         Some(route) => Some(Route { layer: Layer::Exact, ..route.clone() }),
@@ -141,7 +141,7 @@ fn by_phrase(heard: &Heard, env: &Env<'_>) -> Option<Route> {
 pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -> bool {
     let is_never_kept = match &intent.does {
         // A decision is made once; there is nothing in it to remember.
-        Does::Own(own) => own.decides(),
+        Does::Own(own) => !own.only_shows(),
         Does::Call { tool, action } => env.registry.kind(tool, action) == ToolKind::Write,
         // What was typed is most of it, and is hardly ever typed again.
         Does::Reply(_) => true,

@@ -12,7 +12,7 @@ use super::groups::{placeholder, whole_group, with_groups};
 use super::hear::{Heard, hear};
 use super::intent_file::{IntentFile, anchored, check, check_pattern, check_phrase};
 use super::own_command::OwnCommand;
-use super::phrases::{LooseFit, Phrase, PhraseFit, fillers, words_of};
+use super::phrases::{LooseFit, Phrase, PhraseFit, fillers, reverses_meaning, words_of};
 use super::reply::Reply;
 use super::spelling::{KnownWords, is_misspelt};
 use super::verbatim;
@@ -204,6 +204,12 @@ impl Intents {
         self.meant(words).is_some()
     }
 
+    /// Whether these words mean something by themselves: a question, a command of the bot's own, a yes or a no.
+    pub(crate) fn stands_for_itself(&self, words: &str) -> bool {
+        let word = words.trim().to_ascii_lowercase();
+        reverses_meaning(&word) || ["yes", "y", "n", "ok"].contains(&word.as_str()) || self.meant(words).is_some()
+    }
+
     /// What these words mean by themselves, whatever was talked about.
     fn meant(&self, words: &str) -> Option<&Intent> {
         let heard = hear(words);
@@ -367,6 +373,11 @@ impl Intent {
         self.target.is_none()
             && self.args.len() == 1
             && self.args.get(argument).is_some_and(|value| whole_group(value).is_some())
+    }
+
+    /// Returns whether it runs or writes what was typed, just as it was typed.
+    pub(crate) fn is_as_typed(&self) -> bool {
+        self.args.iter().any(|(name, value)| self.verbatim.contains(name) && whole_group(value).is_some())
     }
 
     /// Returns whether something has to be named for it.

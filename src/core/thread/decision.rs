@@ -73,9 +73,10 @@ pub(super) fn without_id(turn: &mut Turn<'_>, mut request: Request, verb: Verb) 
     match only_pending(turn).filter(|filed| verb != Verb::Cancel && may_decide(filed)) {
         // The approver sees the whole plan again, and its buttons.
         Some(filed) => {
-            draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb, filed.id())));
-            let to = request.signal.actor.id.clone();
-            turn.state.shown_again = Some(ShownAgain { plan: filed.id().clone(), to, turn: request.turn });
+            if draft::show(turn, &mut request, &filed, Some(say::plans::waits_here(verb, filed.id()))) {
+                let to = request.signal.actor.id.clone();
+                turn.state.shown_again = Some(ShownAgain { plan: filed.id().clone(), to, turn: request.turn });
+            }
             turn.finish(request, Ending::Answered);
         }
         None => say_the_id(turn, request, verb),

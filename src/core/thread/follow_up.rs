@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::effect::Ending;
 use crate::port::{Claim, Mark};
-use crate::route::{Does, Heard, Route, hear};
+use crate::route::{Does, Heard, Intent, Route, hear};
 use crate::tool::{ActionSpec, ToolKind};
 
 use super::perceive::begin;
@@ -29,7 +29,7 @@ pub(crate) enum LastAsked {
 const AMOUNTS: [&str; 2] = ["lines", "limit"];
 
 /// Completes a follow-up that only names something else, with the words of the last reading: `and /srv` after `how big is /var`.
-/// What stands for itself is left as it is, and a change never comes of it.
+/// What stands for itself is left as it is, and so is a command line; a change never comes of it.
 pub(super) fn completed(turn: &Turn<'_>, heard: Heard) -> Heard {
     let LastAsked::Read(route, asked) = &turn.state.last_asked else { return heard };
     if !heard.follow_up || heard.text.contains(' ') || heard.text.is_empty() {
@@ -44,7 +44,8 @@ pub(super) fn completed(turn: &Turn<'_>, heard: Heard) -> Heard {
     };
     let mut named = asked.split(' ').filter(|word| has_shape(word) && (!is_name || said.contains(word)));
     let (Some(old), None) = (named.next(), named.next()) else { return heard };
-    if is_name && turn.env.intents.offered(&heard.text).is_some() {
+    let intent = turn.env.intents.named(&route.intent);
+    if (is_name && turn.env.intents.stands_for_itself(&heard.text)) || intent.is_none_or(Intent::is_as_typed) {
         return heard;
     }
     let words: Vec<&str> = asked.split(' ').map(|word| if word == old { heard.text.as_str() } else { word }).collect();

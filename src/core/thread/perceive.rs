@@ -345,7 +345,7 @@ enum AnswerToQuestion {
     Choice(Chosen),
     /// None of its choices.
     None,
-    /// Yes to several: which one is still open.
+    /// Yes to several, or a number that none of them has: which one is still open.
     Several,
     /// It waits for somebody else, known by this name.
     OfAnother(String),
@@ -375,7 +375,7 @@ fn typed_to_question(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> Answer
     match (choice, open.choices.as_slice()) {
         (Some(choice), _) => AnswerToQuestion::Choice(Chosen::of(&open, choice)),
         (None, [only]) if is_yes => AnswerToQuestion::Choice(Chosen::of(&open, only)),
-        (None, _) if is_yes => {
+        (None, _) if is_yes || number.is_some() => {
             turn.state.question = Some(open);
             AnswerToQuestion::Several
         }

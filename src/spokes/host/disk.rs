@@ -2,6 +2,7 @@
 //! asking a dead file server how full it is can hang for ever (sysinfo leaves both out).
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use countersign_core::resource::Resource;
@@ -32,11 +33,15 @@ pub(super) fn find(host: &ThisHost, call: &Call) -> Answer {
 /// Returns the mount that a path lies on; none if it is a mount point itself, or not there.
 fn holder<'d>(disks: &'d Disks, query: &str) -> Option<&'d Disk> {
     let path = Path::new(query).canonicalize().ok().filter(|_| query.starts_with('/'))?;
-    if disks.iter().any(|disk| disk.mount_point() == Path::new(query)) {
+    let is_known = |disk: &Disk| disk.mount_point() == Path::new(query) || disk.name() == query;
+    if disks.iter().any(is_known) {
         return None;
     }
+    // A mount that is not listed here lies between, where the devices differ.
+    let device = |path: &Path| path.metadata().map(|meta| meta.dev()).ok();
     let holds = disks.iter().filter(|disk| path.starts_with(disk.mount_point()));
-    holds.max_by_key(|disk| disk.mount_point().components().count())
+    let nearest = holds.max_by_key(|disk| disk.mount_point().components().count())?;
+    (device(&path)? == device(nearest.mount_point())?).then_some(nearest)
 }
 
 /// How full every mount is, the fullest first.

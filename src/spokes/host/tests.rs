@@ -491,7 +491,10 @@ async fn a_path_means_the_mount_that_it_lies_on() {
         machine.resources("host_disk", find("/")).await.first().map(|mount| mount.name.clone()).as_deref(),
         Some("/")
     );
-    assert!(machine.resources("host_disk", find("/no/such/folder")).await.is_empty());
+    for elsewhere in ["/no/such/folder", "/proc/1", "/dev/null"] {
+        let found = machine.resources("host_disk", find(elsewhere)).await;
+        assert!(found.iter().all(|mount| mount.name != "/"), "{elsewhere} is not on the root: {found:?}");
+    }
 }
 
 #[tokio::test]

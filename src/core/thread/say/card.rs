@@ -97,7 +97,6 @@ fn late(filed: &Filed) -> Option<String> {
     Some(format!("This card came late: it can be decided until {}.", answer::time(end)))
 }
 
-/// ` by ann and bob`.
 /// Who let it be done: those who countersigned it, or who had allowed it beforehand.
 fn allowed(filed: &Filed, mask: &Mask) -> String {
     let decided = filed.standing.decided.as_ref();

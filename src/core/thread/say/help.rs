@@ -70,7 +70,7 @@ fn topics(intents: &Intents) -> Vec<&str> {
             topics.push(&intent.topic);
         }
     }
-    let is_own = |topic: &&str| of_topic(intents, topic).iter().all(|intent| matches!(intent.does, Does::Own(_)));
+    let is_own = |topic: &&str| of_topic(intents, topic).iter().all(|intent| !matches!(intent.does, Does::Call { .. }));
     topics.sort_by_key(is_own);
     topics
 }
@@ -128,6 +128,7 @@ mod tests {
         let columns = |line: &String| line.chars().filter(|c| *c != '`').count();
         let widest = overview.iter().skip(1).map(columns).max().unwrap_or_default();
         assert!(widest <= COLUMNS_MAX, "{widest}: {overview:#?}");
+        assert!(overview[1].starts_with("machine: "), "what a newcomer asks first stands first: {overview:#?}");
     }
 
     #[test]
