@@ -32,6 +32,7 @@ fn plain(home: &Home, text: &str) -> String {
         (r"until \d\d:\d\d UTC", "until TIME"),
         (r"Plan [0-9a-f]{4}: “[^”]*…”", "Plan SHORT: “CUT…”"),
         (r"Plan [0-9a-f]{4}: ", "Plan SHORT: "),
+        (r"`(approve|deny) [0-9a-f]{4}` now", "`$1 SHORT` now"),
         (r"\([0-9a-f]{12}\)", "(DIGEST)"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "TIME"),
         (r"process:\S+:\d+-\d+", "process:HOST:PID-START"),

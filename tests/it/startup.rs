@@ -95,9 +95,9 @@ fn a_wrong_intents_file_is_named_with_the_fix() {
     countersign: HOME/intents.toml: line 4: unclosed array, expected `]`
     countersign: HOME/intents.toml: intent `x`: its pattern `foo(` is not valid: unclosed group
     countersign: HOME/intents.toml: intent `x`: its example `disk usage of /` leads to `disk-usage-of`, which stands before it
-    countersign: HOME/intents.toml: intent `x`: no pattern fits its own example `bar`
+    countersign: HOME/intents.toml: intent `x`: no pattern and no phrase fits its own example `bar`
     countersign: HOME/intents.toml: intent `x`: `call` names `host_disk.nope`, which is not declared in config/tools
-    countersign: HOME/intents.toml: line 6: unknown field `cal`, expected one of `name`, `about`, `examples`, `patterns`, `call`, `own`, `reply`, `target`, `args`, `domain`, `topic`, `command`, `silent`
+    countersign: HOME/intents.toml: line 6: unknown field `cal`, expected one of `name`, `about`, `examples`, `patterns`, `phrases`, `call`, `own`, `reply`, `target`, `args`, `domain`, `topic`, `command`, `silent`
     ");
 }
 

@@ -55,7 +55,7 @@ fn a_text_is_replaced_and_a_line_added_as_people_type_it() {
     Medium risk.
     PERSON (alone; the record says so) can approve until TIME.
     Plan SHORT: “CUT…”
-    With old | port = 80
+    With from | port = 80
     --- HOME/demo.toml (line ends LF)
     +++ HOME/demo.toml (line ends LF)
     @@ -1 +1 @@
@@ -71,7 +71,7 @@ fn a_text_is_replaced_and_a_line_added_as_people_type_it() {
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "port = 82\ndebug  =  true\n");
     let refused = bot.ask(&format!("replace 443 with 444 in {}", file.display()));
     insta::assert_snapshot!(said(&home, &refused), @"
-    `HOME/demo.toml` does not contain that text; upper and lower case and blanks count.
+    `HOME/demo.toml` does not contain `443`; upper and lower case and blanks count.
     (INVALID_INPUT, gate `spoke`)
     ");
     assert_eq!(bot.ask("approvals").text(), "No plan is open in this thread.");

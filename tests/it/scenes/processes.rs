@@ -171,7 +171,7 @@ fn a_plan_outlives_the_bot_and_is_approved_by_its_id() {
     let done = bot.ask(&format!("approve {}", card.plan));
     assert!(is_verified(&done, &card.plan, "absent"), "{done:?}");
     insta::assert_snapshot!(format!("{}\n--\n{}", said(&home, &asked), said(&home, &done)), @"
-    This plan waits here. To approve it, use its card, or type `approve PLAN`:
+    This plan waits here. To approve it, use its card, or type `approve SHORT` now:
     PERSON asks to stop process napper (pid PID) on HOST.
     It is: HOME/napper -c read line napper
     Medium risk. It will be gone.

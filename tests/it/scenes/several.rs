@@ -35,7 +35,7 @@ fn one_of_two_people_changes_nothing_and_their_countersignature_outlives_a_resta
     You have countersigned this plan already, and somebody else has to as well.
     (FSM_BLOCKED, gate `decision`)
     "#);
-    assert!(said(&home, &bot.ask(&ask)).starts_with("1 person has countersigned this already.\n"));
+    assert!(said(&home, &bot.ask(&ask)).starts_with("This change waits already; its card has the words of the first request.\n1 person has countersigned this already.\n"));
     assert!(lives(napper.pid()));
 }
 

@@ -35,7 +35,7 @@ fn a_typed_word_decides_the_card_that_is_shown() {
     terminal.ask(&format!("stop process {}", two.pid()));
     terminal.ask("who am i");
     terminal.ask("approve");
-    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? This plan waits here. To approve it, use its card, or type `approve PLAN`: PERSON asks to stop process napper (pid PID) on HOST. It is: HOME/napper -c read line napper Medium risk. It will be gone. PERSON (alone; the record says so) can approve until TIME. Plan SHORT: “stop process PID” Type approve, deny (and why), or details.");
+    insta::assert_snapshot!(after(&home, &terminal.screen(), "approve"), @"? This plan waits here. To approve it, use its card, or type `approve SHORT` now: PERSON asks to stop process napper (pid PID) on HOST. It is: HOME/napper -c read line napper Medium risk. It will be gone. PERSON (alone; the record says so) can approve until TIME. Plan SHORT: “stop process PID” Type approve, deny (and why), or details.");
     assert!(lives(two.pid()));
     assert!(terminal.leave("quit"), "{}", terminal.screen());
 }
