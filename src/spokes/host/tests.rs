@@ -166,8 +166,13 @@ struct Sleeper(Child);
 
 impl Sleeper {
     fn start() -> Self {
-        // Without its handler a signal would end it.
-        Self(Command::new("env").args(["--ignore-signal=HUP", "sleep", "86397"]).spawn().expect("sleep runs"))
+        // It ignores the one signal that a test sends it, which would end it. `env` becomes it.
+        let child = Command::new("env").args(["--ignore-signal=HUP", "sleep", "86397"]).spawn().expect("sleep runs");
+        let name = format!("/proc/{}/comm", child.id());
+        while std::fs::read_to_string(&name).expect("it runs").trim() != "sleep" {
+            std::thread::yield_now();
+        }
+        Self(child)
     }
 
     fn end(&mut self) {
