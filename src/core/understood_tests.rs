@@ -72,11 +72,7 @@ fn what_is_not_understood_offers_readings_by_number() {
 /// What a command printed is shown; its sentence stands only for nothing.
 #[test]
 fn a_sentence_stands_for_a_command_that_printed_nothing_and_for_no_other() {
-    let mut world = World::with_fleet();
-    let tools = [("host.toml", include_str!("../../config/tools/host.toml"))];
-    world.registry = crate::tool::Registry::load(tools).expect("the tools are sound");
-    let file = [("intents.toml", include_str!("../../config/intents.toml"))];
-    world.intents = crate::route::Intents::load(file, &world.registry).expect("the intents are sound");
+    let mut world = shipped();
     let host = json!({ "resources": [resource("host:web-1", "web-1")], "nearest": [] });
     world.answers("host_machine.find", host);
     let table = [
@@ -108,18 +104,10 @@ fn a_part_of_a_name_says_what_it_became() {
 /// The bot's own commands are not taken for questions about a host that was talked of.
 #[test]
 fn a_command_of_the_bots_own_is_not_shadowed_by_what_was_talked_of() {
-    let (registry, intents) = {
-        let tools = [("host.toml", include_str!("../../config/tools/host.toml"))];
-        let registry = crate::tool::Registry::load(tools).expect("the tools are sound");
-        let file = [("intents.toml", include_str!("../../config/intents.toml"))];
-        let intents = crate::route::Intents::load(file, &registry).expect("the intents are sound");
-        (registry, intents)
-    };
     for words in
         ["help log", "help processes", "bot status", "start over", "stop", "status", "again", "more", "details"]
     {
-        let mut world = World::new();
-        (world.registry, world.intents) = (registry.clone(), intents.clone());
+        let mut world = shipped();
         world.state.sticky = Some("host".to_owned());
         let told = world.say(words);
         assert!(told.calls.is_empty() && !told.said.contains("no topic"), "{words}: {}", told.said);

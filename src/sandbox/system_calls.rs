@@ -33,28 +33,12 @@ fn listed(walls: &Walls, held: Held) -> Built<BpfProgram> {
             (number(libc::SYS_kill), vec![all([is(1, 0)?])?]),
             (number(libc::SYS_tkill), vec![all([is(1, 0)?])?]),
             (number(libc::SYS_tgkill), vec![all([is(2, 0)?])?]),
-            // Whom the kernel signals when something can be read, and by what.
-            (
-                number(libc::SYS_fcntl),
-                vec![all([is_not(1, F_SETOWN)?, is_not(1, F_SETSIG)?, is_not(1, F_SETOWN_EX)?])?],
-            ),
-            (
-                number(libc::SYS_ioctl),
-                vec![all([
-                    is_not(1, libc::TIOCSTI)?,
-                    is_not(1, libc::TIOCLINUX)?,
-                    is_not(1, FIOSETOWN)?,
-                    is_not(1, SIOCSPGRP)?,
-                ])?],
-            ),
         ]);
     }
     let refused = SeccompAction::Errno(ENOSYS.unsigned_abs());
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?;
-    let asks = walls.asks == Asks::Processes;
-    let signals: &[c_long] = if held.signals && !asks { &SIGNALS } else { &[] };
-    let plain = PLAIN.iter().filter(|call| !(asks && **call == libc::SYS_fcntl));
-    Ok(with_ranges(filter.try_into()?, plain.chain(OLD).chain(signals).copied()))
+    let signals: &[c_long] = if held.signals && walls.asks != Asks::Processes { &SIGNALS } else { &[] };
+    Ok(with_ranges(filter.try_into()?, PLAIN.iter().chain(OLD).chain(signals).copied()))
 }
 
 /// Lets whole ranges of calls pass before a filter looks at any other: of three numbers in a row, not each by itself. The
@@ -108,8 +92,25 @@ fn conditional() -> Built<Rules> {
         (number(libc::SYS_ioprio_set), vec![all([is(0, 1)?, own(1)?])?]),
         // Two ends that cannot be taken elsewhere; one end of a datagram pair sends to any local socket.
         (number(libc::SYS_socketpair), vec![kind(libc::SOCK_STREAM)?, kind(libc::SOCK_SEQPACKET)?]),
-        // Typing into a terminal, and what else a console lets one do.
-        (number(libc::SYS_ioctl), vec![all([is_not(1, libc::TIOCSTI)?, is_not(1, libc::TIOCLINUX)?])?]),
+        // Typing into a terminal, what else a console lets one do, and the owner of a file, whom the kernel signals.
+        (
+            number(libc::SYS_ioctl),
+            vec![all([
+                is_not(1, libc::TIOCSTI)?,
+                is_not(1, libc::TIOCLINUX)?,
+                is_not(1, FIOSETOWN)?,
+                is_not(1, SIOCSPGRP)?,
+            ])?],
+        ),
+        // The owner again, and the signal.
+        (
+            number(libc::SYS_fcntl),
+            vec![all([
+                is_not(1, libc::F_SETOWN.unsigned_abs().into())?,
+                is_not(1, F_SETSIG)?,
+                is_not(1, F_SETOWN_EX)?,
+            ])?],
+        ),
         // The kernel's log: read all, read and size; never cleared, never switched.
         (number(libc::SYS_syslog), [2, 3, 9, 10].into_iter().map(|what| all([is(0, what)?])).collect::<Built<_>>()?),
     ]))
@@ -149,8 +150,8 @@ fn number(call: c_long) -> i64 {
     i64::from(call)
 }
 
-/// Commands of `fcntl` and `ioctl` that say whom the kernel signals for a file (`asm-generic/fcntl.h`, `asm-generic/sockios.h`).
-const F_SETOWN: u64 = 8;
+/// Commands of `fcntl` and `ioctl` that name the process that the kernel signals for a file (`asm-generic/fcntl.h`,
+/// `asm-generic/sockios.h`).
 const F_SETSIG: u64 = 10;
 const F_SETOWN_EX: u64 = 15;
 const FIOSETOWN: u64 = 0x8901;
@@ -177,7 +178,6 @@ const PLAIN: &[c_long] = &[
     libc::SYS_lseek,
     libc::SYS_dup,
     libc::SYS_dup3,
-    libc::SYS_fcntl,
     libc::SYS_flock,
     libc::SYS_fadvise64,
     libc::SYS_readahead,

@@ -74,7 +74,7 @@ pub fn route(
     }
     if heard.follow_up && sticky.is_none() {
         // "and the disk?" follows nothing here; still, the words may stand for themselves.
-        return by_pattern(heard, None, env).or_else(|| by_phrase(heard, env));
+        return by_words(heard, env);
     }
     let remembered = env.exact.get(&exact_key(thread, roles, heard)).filter(|_| !heard.is_cut);
     let remembered = remembered.filter(|route| env.intents.named(&route.intent).is_some());
@@ -132,6 +132,11 @@ fn by_pattern(heard: &Heard, sticky: Option<&str>, env: &Env<'_>) -> Option<Rout
     Some(Route { intent: intent.name.clone(), args, target, layer })
 }
 
+/// Routes a message by its words alone, whatever was talked about.
+fn by_words(heard: &Heard, env: &Env<'_>) -> Option<Route> {
+    by_pattern(heard, None, env).or_else(|| by_phrase(heard, env))
+}
+
 fn by_phrase(heard: &Heard, env: &Env<'_>) -> Option<Route> {
     let (intent, Caught { args, target }) = env.intents.by_phrase(heard)?;
     Some(Route { intent: intent.name.clone(), args, target, layer: Layer::Phrase })
@@ -154,11 +159,9 @@ pub(crate) fn may_be_remembered(route: &Route, intent: &Intent, env: &Env<'_>) -
 /// Readings of a part of a message: of its clauses by themselves, or else of all of it but for the words that say when. Reads
 /// only, at most three.
 pub(crate) fn in_part(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
-    if heard.is_cut || heard.text.split(' ').count() > PART_WORDS_MAX {
+    if is_too_long(heard) {
         return Vec::new();
     }
-    let mended = corrected(&heard.text, env.intents.vocabulary()).map(|text| hear(&text));
-    let heard = mended.as_ref().unwrap_or(heard);
     let mut parts: Vec<Suggested> = Vec::new();
     for clause in clauses(&heard.text) {
         let suggested = reading(&clause, env);
@@ -172,8 +175,12 @@ pub(crate) fn in_part(heard: &Heard, env: &Env<'_>) -> Vec<Suggested> {
     parts
 }
 
-/// The most words of a message of which a part, or a word with a typing mistake, is looked for: a longer one is a story.
+/// The most words of a message in which a part or a typing mistake is looked for.
 const PART_WORDS_MAX: usize = 32;
+
+fn is_too_long(heard: &Heard) -> bool {
+    heard.is_cut || heard.text.split(' ').count() > PART_WORDS_MAX
+}
 
 /// Returns the clauses of a message; none if it is one clause.
 fn clauses(text: &str) -> Vec<String> {
@@ -196,7 +203,7 @@ fn clauses(text: &str) -> Vec<String> {
 /// Returns what a part of a message means by itself, where that only reads.
 fn reading(text: &str, env: &Env<'_>) -> Option<Suggested> {
     let heard = hear(text);
-    let route = by_pattern(&heard, None, env).or_else(|| by_phrase(&heard, env))?;
+    let route = by_words(&heard, env)?;
     let is_tool = |intent: &&Intent| matches!(intent.does, Does::Call { .. });
     let intent = env.intents.named(&route.intent).filter(|intent| intent.only_shows).filter(is_tool)?;
     route.is_free_of_context().then(|| Suggested { text: heard.text, about: intent.about.clone(), runs: true })
@@ -242,23 +249,29 @@ const SUGGESTED_MAX: usize = 3;
 const WORTH_SUGGESTING: u16 = 320;
 const WORTH_OFFERING: u16 = 420;
 
-/// The message with its spelling mended, where it is understood then. Of a change only the words that ask for it are mended: what
-/// it is done to, and what is written somewhere, is taken as it was typed.
-pub(crate) fn mended(heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
-    if heard.is_cut || heard.text.split(' ').count() > PART_WORDS_MAX {
-        return None;
-    }
-    let vocabulary = env.intents.vocabulary();
-    let whole = corrected(&heard.text, vocabulary);
-    let (first, rest) = heard.text.split_once(' ').unwrap_or((&heard.text, ""));
-    let first = corrected(first, vocabulary).map(|first| format!("{first} {rest}").trim().to_owned());
-    whole.into_iter().chain(first).find_map(|text| mended_to(text, heard, env))
+/// The message with each misspelt word replaced; none if there is none, or the message is too long.
+pub(crate) fn respelt(heard: &Heard, env: &Env<'_>) -> Option<Heard> {
+    let text = (!is_too_long(heard)).then(|| corrected(&heard.text, env.intents.vocabulary()))??;
+    Some(with_text(heard, text))
 }
 
-fn mended_to(text: String, heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
-    let lower = text.to_ascii_lowercase();
-    let better = Heard { lower, original: text.clone(), text, ..heard.clone() };
-    let route = by_pattern(&better, None, env).or_else(|| by_phrase(&better, env))?;
+fn with_text(heard: &Heard, text: String) -> Heard {
+    Heard { lower: text.to_ascii_lowercase(), original: text.clone(), text, ..heard.clone() }
+}
+
+/// The message with its spelling mended, if it is understood then. Of a change only the words that ask for it are mended: its
+/// target and its content are taken as they were typed. `respelt` is the message with all its words mended.
+pub(crate) fn mended(heard: &Heard, respelt: Option<&Heard>, env: &Env<'_>) -> Option<Suggested> {
+    let whole = respelt?;
+    suggested_by(whole, heard, env).or_else(|| {
+        let (first, _) = whole.text.split_once(' ')?;
+        let (_, rest) = heard.text.split_once(' ')?;
+        suggested_by(&with_text(heard, format!("{first} {rest}")), heard, env)
+    })
+}
+
+fn suggested_by(better: &Heard, heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
+    let route = by_words(better, env)?;
     let intent = env.intents.named(&route.intent)?;
     let is_word = |said: &str| heard.text.split(' ').any(|word| word.trim_end_matches([':', ',', '.']) == said);
     let is_typed = |said: &str| is_word(said) || (said.contains(' ') && heard.text.contains(said));
@@ -268,7 +281,7 @@ fn mended_to(text: String, heard: &Heard, env: &Env<'_>) -> Option<Suggested> {
     }
     // A decision is made in its own words, with the full id in them, and never by saying yes to something else (AC-24).
     let is_decision = matches!(intent.does, Does::Own(own) if own.decides());
-    Some(Suggested { text: better.text, about: intent.about.clone(), runs: !is_decision })
+    Some(Suggested { text: better.text.clone(), about: intent.about.clone(), runs: !is_decision })
 }
 
 #[cfg(test)]

@@ -237,10 +237,8 @@ impl Intents {
 
     /// Returns the intent that has most of its words in a message, with what they say. Two that have as many are one too many.
     pub(super) fn by_phrase(&self, heard: &Heard) -> Option<(&Intent, Caught)> {
-        let message = words_of(heard);
-        let is_no_name = |word: &str| self.vocabulary.is_no_name(word);
-        let fitting =
-            self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit(&message, &is_no_name)?, phrase, at)));
+        let message = words_of(heard, |word| self.vocabulary.is_no_name(word));
+        let fitting = self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit(&message)?, phrase, at)));
         let mut fitting: Vec<(PhraseFit, &Phrase, &usize)> = fitting.collect();
         fitting.sort_by_key(|(fit, _, _)| Reverse(fit.weight));
         let (best, phrase, at) = fitting.first()?;
@@ -260,7 +258,7 @@ impl Intents {
     /// Returns a message without the words in it that say when, where only these keep it from fitting a phrase; nothing if two
     /// intents are equally near.
     pub(super) fn but_for_times(&self, heard: &Heard) -> Option<String> {
-        let message = words_of(heard);
+        let message = words_of(heard, |_| true);
         let fitting = self.phrases.iter().filter_map(|(phrase, at)| Some((phrase.fit_but_for_times(&message)?, *at)));
         let mut fitting: Vec<(LooseFit, usize)> = fitting.collect();
         fitting.sort_by_key(|(loose, _)| (Reverse(loose.fit.weight), loose.unknown.len()));
@@ -281,10 +279,7 @@ impl Intents {
     fn prove_examples(&self, sources: &[String]) -> Result<(), IntentsError> {
         for (at, (intent, file)) in self.all.iter().zip(sources).enumerate() {
             for example in intent.examples.iter().chain(&intent.command) {
-                let heard = hear(example);
-                let by_pattern = self.catch(&heard).into_iter().next();
-                let first = by_pattern.or_else(|| self.by_phrase(&heard)).map(|(found, _)| found.name.as_str());
-                let problem = match first {
+                let problem = match self.meant(example).map(|found| found.name.as_str()) {
                     Some(name) if name == intent.name => continue,
                     Some(other) if self.is_of_an_earlier_file(other, at, sources) => continue,
                     None => {

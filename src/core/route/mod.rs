@@ -18,7 +18,7 @@ mod spelling;
 mod verbatim;
 
 pub use cascade::{Layer, Route, Suggested, route};
-pub(crate) use cascade::{exact_key, in_part, is_proven_command, may_be_remembered, mended, near};
+pub(crate) use cascade::{exact_key, in_part, is_proven_command, may_be_remembered, mended, near, respelt};
 pub use catalogue::Catalogue;
 pub use exact::ExactRoutes;
 pub use hear::{Heard, hear, is_pronoun};

@@ -185,10 +185,9 @@ impl Phrase {
         words.flat_map(|word| ["", plural(word)].map(|ending| format!("{word}{ending}")))
     }
 
-    /// Returns the fit of a message if every word of it is accounted for and no required word is missing. `is_no_name` rejects a
-    /// word as a name.
-    pub(super) fn fit(&self, message: &[MessageWord<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<PhraseFit> {
-        let loose = self.fit_but_for_some(message, is_no_name)?;
+    /// Returns the fit of a message if every word of it is accounted for and no required word is missing.
+    pub(super) fn fit(&self, message: &[MessageWord<'_>]) -> Option<PhraseFit> {
+        let loose = self.fit_but_for_some(message)?;
         loose.unknown.is_empty().then_some(loose.fit)
     }
 
@@ -197,18 +196,18 @@ impl Phrase {
         if self.terms.iter().any(|term| term.shape() == Some(ArgumentShape::Name)) {
             return None;
         }
-        let loose = self.fit_but_for_some(message, &|_| true)?;
+        let loose = self.fit_but_for_some(message)?;
         let mut left_out = loose.unknown.iter().filter_map(|at| message.get(*at));
         let is_near = loose.fit.weight >= LOOSE_WEIGHT_MIN && !loose.unknown.is_empty();
         (is_near && left_out.all(|word| says_when(word.text))).then_some(loose)
     }
 
-    fn fit_but_for_some(&self, message: &[MessageWord<'_>], is_no_name: &dyn Fn(&str) -> bool) -> Option<LooseFit> {
+    fn fit_but_for_some(&self, message: &[MessageWord<'_>]) -> Option<LooseFit> {
         let mut unknown = Vec::new();
         let mut met = vec![false; self.terms.len()];
         let mut fit = PhraseFit { weight: 0, groups: BTreeMap::new() };
         for (nth, word) in message.iter().enumerate() {
-            let Some(at) = self.place(word, &met, is_no_name) else {
+            let Some(at) = self.place(word, &met) else {
                 if !word.is_filler {
                     unknown.push(nth);
                 }
@@ -228,12 +227,12 @@ impl Phrase {
         is_whole.then_some(LooseFit { fit, unknown })
     }
 
-    /// Returns the position of the term that a word belongs to. A filler is never a name.
-    fn place(&self, word: &MessageWord<'_>, met: &[bool], is_no_name: &dyn Fn(&str) -> bool) -> Option<usize> {
+    /// Returns the position of the term that a word belongs to. A filler and a word that is no name fill no name.
+    fn place(&self, word: &MessageWord<'_>, met: &[bool]) -> Option<usize> {
         let text = word.text;
         let fills = |(term, is_met): (&PhraseTerm, &bool)| match term.shape() {
             Some(ArgumentShape::Name) => {
-                !is_met && ArgumentShape::Name.takes(text) && !word.is_filler && !is_no_name(text)
+                !is_met && ArgumentShape::Name.takes(text) && !word.is_filler && !word.is_no_name
             }
             Some(shape) => !is_met && shape.takes(text),
             None => false,
@@ -249,11 +248,12 @@ pub(super) struct MessageWord<'m> {
     /// Its bytes in the message.
     pub span: Range<usize>,
     is_filler: bool,
+    is_no_name: bool,
 }
 
-/// Returns the words of a message; none if it is too long, is another bot's command, or has a quotation of several words, which is
+/// Returns the words of a message, `is_no_name` saying of each whether it can't be a name; none if it is too long, is another bot's command, or has a quotation of several words, which is
 /// one argument.
-pub(super) fn words_of(heard: &Heard) -> Vec<MessageWord<'_>> {
+pub(super) fn words_of(heard: &Heard, is_no_name: impl Fn(&str) -> bool) -> Vec<MessageWord<'_>> {
     let has_blank_in_quotes =
         |word: &str| word.starts_with(['"', '“', '\'']) && !word.ends_with(['"', '”', '\'', '?', '!', ',', '.']);
     if heard.is_cut || heard.lower.starts_with('/') || heard.lower.split(' ').any(has_blank_in_quotes) {
@@ -269,7 +269,8 @@ pub(super) fn words_of(heard: &Heard) -> Vec<MessageWord<'_>> {
         let text = text.strip_suffix('.').filter(|text| !text.ends_with('.')).unwrap_or(text);
         let from = start.saturating_add(typed.len().saturating_sub(begun.len()));
         if !text.is_empty() {
-            words.push(MessageWord { text, span: from..from.saturating_add(text.len()), is_filler: is_filler(text) });
+            let span = from..from.saturating_add(text.len());
+            words.push(MessageWord { text, span, is_filler: is_filler(text), is_no_name: is_no_name(text) });
         }
         start = start.saturating_add(typed.len()).saturating_add(1);
     }
@@ -329,7 +330,7 @@ mod tests {
     fn fit(phrase: &str, message: &str) -> Option<(usize, Vec<(String, String)>)> {
         let heard = hear(message);
         let found =
-            Phrase::parse(phrase).expect("it is a phrase").fit(&words_of(&heard), &|word| word == "restarted")?;
+            Phrase::parse(phrase).expect("it is a phrase").fit(&words_of(&heard, |word| word == "restarted"))?;
         let taken = |(group, span): (String, Range<usize>)| (group, heard.text[span].to_owned());
         Some((found.weight, found.groups.into_iter().map(taken).collect()))
     }
@@ -351,7 +352,7 @@ mod tests {
     fn only_words_that_say_when_are_left_out() {
         let left_out = |message: &str| {
             let heard = hear(message);
-            let words = words_of(&heard);
+            let words = words_of(&heard, |_| true);
             let phrase = Phrase::parse("oom|memory kill|killed last?").expect("it is a phrase");
             let loose = phrase.fit_but_for_times(&words)?;
             Some(loose.unknown.iter().map(|at| words[*at].text.to_owned()).collect::<Vec<_>>().join(" "))

@@ -66,11 +66,16 @@ fn silent(turn: &Turn<'_>, procedure: &Procedure, envelope: &Envelope) -> Option
 fn spoken_of(turn: &Turn<'_>, call: &ToolCall, envelope: &Envelope) -> Vec<Entity> {
     let target = call.target.as_ref().filter(|id| !id.is_place());
     if let Some(id) = target {
-        let name = turn.state.resolved.peek(id).map_or_else(|| id.uid().to_owned(), |known| known.name.clone());
-        return vec![Entity { id: id.clone(), name }];
+        return vec![entity(turn, id)];
     }
     let lists = envelope.data.as_object().into_iter().flat_map(|data| data.values()).filter_map(Value::as_array);
     lists.flatten().filter_map(listed_entity).take(CHOICES_MAX).collect()
+}
+
+/// Returns a thing by the name that the thread knows it by.
+pub(super) fn entity(turn: &Turn<'_>, id: &ResourceId) -> Entity {
+    let name = turn.state.resolved.peek(id).map_or_else(|| id.uid().to_owned(), |known| known.name.clone());
+    Entity { id: id.clone(), name }
 }
 
 fn listed_entity(row: &Value) -> Option<Entity> {

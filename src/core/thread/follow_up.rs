@@ -37,12 +37,14 @@ pub(super) fn completed(turn: &Turn<'_>, heard: Heard) -> Heard {
     }
     let said: Vec<&str> =
         route.target.as_deref().into_iter().chain(route.args.values().filter_map(Value::as_str)).collect();
-    let (has_shape, is_name) = match heard.text.chars().next() {
-        Some('/') => (has_path as fn(&str) -> bool, false),
-        Some(first) if first.is_ascii_digit() => (is_number as fn(&str) -> bool, false),
-        _ => (is_anything as fn(&str) -> bool, true),
+    let first = heard.text.chars().next().unwrap_or_default();
+    let is_like = |word: &&str| match first {
+        '/' => word.starts_with('/'),
+        '0'..='9' => word.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => said.contains(word),
     };
-    let mut named = asked.split(' ').filter(|word| has_shape(word) && (!is_name || said.contains(word)));
+    let is_name = first != '/' && !first.is_ascii_digit();
+    let mut named = asked.split(' ').filter(is_like);
     let (Some(old), None) = (named.next(), named.next()) else { return heard };
     let intent = turn.env.intents.named(&route.intent);
     if (is_name && turn.env.intents.stands_for_itself(&heard.text)) || intent.is_none_or(Intent::is_as_typed) {
@@ -50,18 +52,6 @@ pub(super) fn completed(turn: &Turn<'_>, heard: Heard) -> Heard {
     }
     let words: Vec<&str> = asked.split(' ').map(|word| if word == old { heard.text.as_str() } else { word }).collect();
     Heard { wants_to_see: true, ..hear(&words.join(" ")) }
-}
-
-fn has_path(word: &str) -> bool {
-    word.starts_with('/')
-}
-
-fn is_number(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_digit())
-}
-
-const fn is_anything(_: &str) -> bool {
-    true
 }
 
 /// Remembers what a route asks for.

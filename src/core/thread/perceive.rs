@@ -8,7 +8,7 @@ use crate::mind::Tier;
 use crate::port::{Choice, Claim, Mark, Right};
 use crate::route::{
     Does, Intent, OwnCommand, Route, Suggested, exact_key, hear, in_part, is_pronoun, is_proven_command,
-    may_be_remembered, mended, near, route,
+    may_be_remembered, mended, near, respelt, route,
 };
 use crate::signal::{Addressed, Payload, QuestionId, Signal};
 
@@ -268,7 +268,8 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
     }
     request.becomes_talk();
     let heard = hear(text);
-    let mended = mended(&heard, &turn.env);
+    let respelt = respelt(&heard, &turn.env);
+    let mended = mended(&heard, respelt.as_ref(), &turn.env);
     match &mended {
         Some(mended) if mended.runs => {
             let choice = Choice { label: mended.text.clone(), about: mended.about.clone() };
@@ -278,7 +279,8 @@ fn not_understood(turn: &mut Turn<'_>, mut request: Request, text: &str) {
         }
         _ => {
             let Some(request) = agent::begin(turn, request, text) else { return };
-            let parts = if mended.is_none() { in_part(&heard, &turn.env) } else { Vec::new() };
+            let parts =
+                if mended.is_none() { in_part(respelt.as_ref().unwrap_or(&heard), &turn.env) } else { Vec::new() };
             if !parts.is_empty() {
                 return suggest(turn, request, &say::not_all_understood(text, turn.env.mask), parts);
             }
@@ -322,8 +324,7 @@ fn picked(turn: &mut Turn<'_>, signal: &Signal, question: &QuestionId, pick: u32
 
 /// Answers words that belong to an open question; gives back a request whose words are none of its answers.
 fn answer_question(turn: &mut Turn<'_>, mut request: Request, text: &str) -> Option<Request> {
-    let signal = request.signal.clone();
-    let blocks = match typed_to_question(turn, &signal, text) {
+    let blocks = match typed_to_question(turn, &request.signal, text) {
         AnswerToQuestion::Choice(chosen) => {
             go_on_with(turn, request, chosen);
             return None;

@@ -2,6 +2,7 @@
 //! (ENT-03). Hints only: a change on "it" gets a card, and whatever is taken from here is looked for again.
 
 use crate::resource::ResourceId;
+use crate::thread::conclude::entity;
 use crate::thread::entities::{Entity, It};
 use crate::thread::procedure::CHOICES_MAX;
 use crate::thread::request::Request;
@@ -13,8 +14,7 @@ pub(super) fn spoken_of(turn: &Turn<'_>, request: &Request, text: &str) -> Vec<E
     let mut things: Vec<Entity> = Vec::new();
     for id in looked_at.iter().copied().chain(&request.found).filter(|id| !id.is_place()) {
         if things.iter().all(|known| known.id != *id) {
-            let name = turn.state.resolved.peek(id).map_or_else(|| id.uid().to_owned(), |known| known.name.clone());
-            things.push(Entity { id: id.clone(), name });
+            things.push(entity(turn, id));
         }
     }
     let (mut named, others): (Vec<Entity>, Vec<Entity>) =
