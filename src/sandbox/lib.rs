@@ -67,7 +67,7 @@ pub enum SystemFiles {
     Starts,
 }
 
-/// What a program may ask; it keeps the capabilities for that.
+/// A capability beyond reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asks {
@@ -76,7 +76,7 @@ pub enum Asks {
     Nothing,
     /// Devices, which it reads too (`smartctl`).
     Devices,
-    /// Whether a process of this machine is there (`kill -0`): by the signal that is none, and by no other.
+    /// Signal 0 to any process (`kill -0`), and no other signal.
     Processes,
 }
 
@@ -102,7 +102,7 @@ pub struct Walls {
     pub system: SystemFiles,
     /// Local sockets that it may connect to; a folder stands for those in it.
     pub sockets: Vec<PathBuf>,
-    /// What it may ask beside reading.
+    /// Its capability beyond reading.
     #[serde(default)]
     pub asks: Asks,
 }

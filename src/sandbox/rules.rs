@@ -154,7 +154,7 @@ fn build(walls: &Walls) -> Result<landlock::RestrictionStatus, RulesetError> {
     ruleset.restrict_self()
 }
 
-/// What stays among the sandbox's own processes. Where others are asked after, the filter of system calls holds the signals.
+/// Returns the scopes that Landlock restricts to the sandbox. For `kill -0` the seccomp filter restricts signals instead.
 fn scopes(walls: &Walls) -> BitFlags<Scope> {
     let all = Scope::from_all(NEWEST);
     if walls.asks == Asks::Processes { all & !BitFlags::from(Scope::Signal) } else { all }

@@ -71,7 +71,7 @@ pub enum OwnCommand {
 }
 
 impl OwnCommand {
-    /// Whether it decides nothing, forgets nothing and keeps nothing.
+    /// Returns true if it decides, forgets and keeps nothing.
     pub(super) const fn only_shows(self) -> bool {
         !self.decides() && !matches!(self, Self::Reset | Self::ResetKeep | Self::Pin | Self::Unpin)
     }

@@ -23,7 +23,7 @@ const TAKEN_AS_TYPED: [&str; 5] = ["enable", "disable", "reload", "ping", "nobod
 /// The words that intents are written with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownWords {
-    /// Those that somebody types as they stand, in the examples: of two that are equally near, one of these is meant.
+    /// Words of the examples. They win over others that are equally near.
     pub examples: BTreeSet<String>,
     /// All others.
     pub others: BTreeSet<String>,
@@ -90,7 +90,7 @@ fn nearest<'a>(word: &str, vocabulary: &'a KnownWords) -> Option<&'a str> {
     match near.as_slice() {
         [] => None,
         [(_, _, only)] => Some(only),
-        // Two words equally near: nobody knows which was meant, but where they are one word and its plural.
+        // Two words equally near are ambiguous, unless one is the plural of the other.
         [first, second, ..] => {
             let is_nearer = (first.0, first.1) < (second.0, second.1) || second.2.starts_with(first.2.as_str());
             is_nearer.then_some(first.2.as_str())

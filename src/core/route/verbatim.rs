@@ -13,8 +13,8 @@ pub(super) fn after(original: &str, before: &str) -> Option<String> {
     Some(out_of_fence(rest).replace("\r\n", "\n"))
 }
 
-/// What stands between `before` and `behind` in the original, as it was typed; without the white space at its ends where
-/// nothing else, such as a quotation mark, says where it begins and ends.
+/// Returns the text between `before` and `behind` in the original, as it was typed. White space at its ends is dropped unless
+/// quotation marks delimit it.
 pub(super) fn between(original: &str, before: &str, behind: &str) -> Option<String> {
     let start = end_of(original, before)?;
     let rest = original.get(start..)?;

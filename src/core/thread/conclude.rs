@@ -36,7 +36,7 @@ pub(super) fn conclude(
     }
     let (by, spoken_of) = (&request.signal.actor.id, spoken_of(turn, call, envelope));
     if spoken_of.is_empty() && turn.env.intents.named(&procedure.intent).is_some_and(Intent::takes_something) {
-        // It was about something that has no id here: whatever was spoken of before is not "it" any more.
+        // The answer was about something without an id, so an earlier subject must not stay "it".
         turn.state.entities.forget(by);
     }
     turn.state.entities.remember(by, request.turn, spoken_of);

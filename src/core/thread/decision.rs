@@ -57,7 +57,7 @@ pub(super) fn typed(turn: &mut Turn<'_>, request: Request, verb: Verb, route: &R
     }
 }
 
-/// Whether the request before this one showed this person the plan again. Anything said in between takes that back.
+/// Returns true if the previous request of this thread showed this person the plan again.
 fn was_shown_just_before(turn: &Turn<'_>, request: &Request, plan: &PlanId) -> bool {
     let is_just_before = |shown: &ShownAgain| shown.turn.checked_add(1) == Some(request.turn);
     let shown = turn.state.shown_again.as_ref().filter(|shown| is_just_before(shown));

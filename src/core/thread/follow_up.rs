@@ -29,7 +29,7 @@ pub(crate) enum LastAsked {
 const AMOUNTS: [&str; 2] = ["lines", "limit"];
 
 /// Completes a follow-up that only names something else, with the words of the last reading: `and /srv` after `how big is /var`.
-/// What stands for itself is left as it is, and so is a command line; a change never comes of it.
+/// Words with a meaning of their own and command lines are left unchanged, and the result is never a change.
 pub(super) fn completed(turn: &Turn<'_>, heard: Heard) -> Heard {
     let LastAsked::Read(route, asked) = &turn.state.last_asked else { return heard };
     if !heard.follow_up || heard.text.contains(' ') || heard.text.is_empty() {

@@ -29,7 +29,7 @@ impl Turn<'_> {
         self.show_line(request, say::progress::line(&about, self.env.mask));
     }
 
-    /// Shows that a model is asked now, where somebody waits for its answer; never what it thinks (SPB-07).
+    /// Shows that a model is being asked, if a person waits for the answer; never its reasoning (SPB-07).
     pub(super) fn show_thinking(&mut self, request: &mut Request) {
         if is_waited_for(request) {
             self.show_line(request, say::progress::thinking());
@@ -136,7 +136,7 @@ fn replacing(request: &Request, mark: Mark, claim: Claim, blocks: Vec<Block>) ->
     Outgoing { lane: Lane::Progress, ..outgoing(request, mark, claim, blocks) }
 }
 
-/// Whether somebody waits for what comes of a request, and may be shown how far it has come.
+/// Returns true if a person waits for this request and progress may be shown.
 fn is_waited_for(request: &Request) -> bool {
     let waits = request.signal.ground == Ground::Foreground && !request.signal.actor.is_ourselves();
     waits && !request.is_progress_refused

@@ -340,7 +340,7 @@ fn answer_question(turn: &mut Turn<'_>, mut request: Request, text: &str) -> Opt
     None
 }
 
-/// What somebody typed while a question was open.
+/// A typed message while a question is open.
 enum AnswerToQuestion {
     /// A choice of it.
     Choice(Chosen),
@@ -348,14 +348,13 @@ enum AnswerToQuestion {
     None,
     /// Yes to several, or a number that none of them has: which one is still open.
     Several,
-    /// It waits for somebody else, known by this name.
+    /// The question is for another person, of this name.
     OfAnother(String),
     /// Something else.
     Other,
 }
 
-/// Where a platform has no buttons: the number or the name of a choice, or a no, typed. Any other words of the person who was asked
-/// leave the question.
+/// Reads the number or name of a choice, a yes or a no. Any other words of the person who was asked close the question.
 fn typed_to_question(turn: &mut Turn<'_>, signal: &Signal, text: &str) -> AnswerToQuestion {
     let by = turn.env.rights.person(&signal.thread.platform, &signal.actor);
     let typed = text.trim().trim_end_matches(['.', ')', '!']).trim_start_matches('(');

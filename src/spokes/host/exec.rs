@@ -62,7 +62,7 @@ pub(super) struct Reaches {
     pub(super) ports: Vec<u16>,
     /// Local sockets; a folder stands for those in it.
     pub(super) sockets: Vec<PathBuf>,
-    /// What it asks beside that.
+    /// Its capability beyond reading.
     pub(super) asks: Asks,
 }
 

@@ -94,7 +94,7 @@ fn wanted(call: &Call) -> Result<(&str, Signal), Trouble> {
     Ok((word, signal))
 }
 
-/// What a process does on a signal.
+/// The reaction of a process to a signal.
 enum Handling {
     /// It has a handler.
     Caught,

@@ -1,5 +1,5 @@
-//! What a model's answer was about, so that "it" means that afterwards (ENT-01), and what "it" means to whoever asks a model
-//! (ENT-03). Hints only: a change on "it" gets a card, and whatever is taken from here is looked for again.
+//! The subject of a model's answer, which "it" means afterwards (ENT-01), and the meaning of "it" when a model is asked (ENT-03).
+//! Both are hints: a change on "it" gets a card, and its target is resolved again.
 
 use crate::resource::ResourceId;
 use crate::thread::conclude::entity;
@@ -26,7 +26,7 @@ pub(super) fn spoken_of(turn: &Turn<'_>, request: &Request, text: &str) -> Vec<E
     named
 }
 
-/// Returns what "it" means to whoever asks: one thing, or none where that is several.
+/// Returns the meaning of "it" for the requester; none if there are several candidates.
 pub(super) fn it(turn: &Turn<'_>, request: &Request) -> Option<ResourceId> {
     match turn.state.entities.it(&request.signal.actor.id, request.turn, None) {
         It::One(entity) => Some(entity.id),
@@ -34,7 +34,7 @@ pub(super) fn it(turn: &Turn<'_>, request: &Request) -> Option<ResourceId> {
     }
 }
 
-/// Whether a text has this name as a word of its own: `nginx` is not named by `nginx2`.
+/// Returns true if the text contains this name as a separate word: `nginx2` does not name `nginx`.
 fn names(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');

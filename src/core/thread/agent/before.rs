@@ -43,7 +43,7 @@ impl Before {
         let (mask, sight) = (turn.env.mask, &Sight::of(turn, request.signal.asker()));
         let it = about::it(turn, request);
         let mut there = things(turn, sight);
-        // What "it" means stands first, so that it is told of before anything else.
+        // The thing that "it" means comes first, so that it is never left out.
         there.sort_by_key(|(id, _)| it.as_ref() != Some(*id));
         let chosen = pick(question, there, (TARGETS_CHARS_MAX, TARGETS_NEWEST));
         let told = |(id, line): (&ResourceId, String)| {

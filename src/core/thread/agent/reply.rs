@@ -62,7 +62,7 @@ pub(super) fn read(thought: &Thought) -> Reply {
     }
 }
 
-/// Whether a text has a call of one of our tools in it, written as if it were made (LOOP-13): `host_service__status`, or
+/// Returns true if a text contains a call of a registered tool as plain text (LOOP-13): `host_service__status`, or
 /// `host_service.status(...)`, or `host_service(...)`.
 pub(super) fn writes_a_call(text: &str, registry: &Registry) -> bool {
     let text = text.to_lowercase();

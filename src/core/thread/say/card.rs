@@ -97,7 +97,7 @@ fn late(filed: &Filed) -> Option<String> {
     Some(format!("This card came late: it can be decided until {}.", answer::time(end)))
 }
 
-/// Who let it be done: those who countersigned it, or who had allowed it beforehand.
+/// Names the people who countersigned the plan, or who had granted it beforehand.
 fn allowed(filed: &Filed, mask: &Mask) -> String {
     let decided = filed.standing.decided.as_ref();
     let unasked = decided.and_then(|decided| Some((decided, decided.unasked.as_ref()?)));

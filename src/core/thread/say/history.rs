@@ -14,7 +14,7 @@ const CHANGES_MAX: usize = 15;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
-/// Where what the thread no longer has is found.
+/// Points to the changes that this thread no longer holds.
 const OLDER: &str =
     "Older ones, and those from before I was last started, are in the audit trail (`countersign audit export`).";
 

@@ -80,12 +80,12 @@ pub(in crate::thread) fn not_understood(words: &str, is_command: bool, mask: &Ma
     format!("I don't understand “{}”.{hint}", quote(words, mask))
 }
 
-/// The answer to a message of which only a part is understood.
+/// The answer to a message that is understood in part.
 pub(in crate::thread) fn not_all_understood(words: &str, mask: &Mask) -> String {
     format!("I don't understand all of “{}”.", quote(words, mask))
 }
 
-/// What may have been meant, below a sentence. The caller adds the suggestions that run when picked.
+/// Suggestions below a sentence. The caller adds the choices that run when picked.
 pub(in crate::thread) fn suggestions(sentence_above: &str, runs: &[Suggested], typed: &[Suggested]) -> Vec<Block> {
     let mut said = sentence_above.to_owned();
     for suggested in typed {
@@ -103,7 +103,7 @@ pub(in crate::thread) fn did_you_mean(words: &str, mask: &Mask) -> String {
     format!("I don't understand “{}”. Did you mean this? Type 1 or yes to run it.", quote(words, mask))
 }
 
-/// Somebody wants none of the choices. A plan that waits is not meant by that.
+/// The answer to a no: it declines the choices and leaves a pending plan as it is.
 pub(in crate::thread) fn no_choice(plan_waits: bool) -> Vec<Block> {
     sentence(if plan_waits {
         "Then none of these is run. A plan still waits: `approvals` shows it."
@@ -112,12 +112,12 @@ pub(in crate::thread) fn no_choice(plan_waits: bool) -> Vec<Block> {
     })
 }
 
-/// Somebody said yes to several choices.
+/// The answer to a yes where there are several choices.
 pub(in crate::thread) fn which_number() -> Vec<Block> {
     sentence("Which one? Type its number.")
 }
 
-/// Somebody answered a question that waits for this person.
+/// The answer to a pick by another person than the one who was asked.
 pub(in crate::thread) fn question_of_another(person: &str) -> Vec<Block> {
     sentence(format!("That question waits for {}. Ask yourself, and you get your own.", text::one_line(person, 64)))
 }

@@ -81,7 +81,7 @@ impl<'h> SysV<'h> {
 
     async fn ask(&self, service: Service) -> Status {
         let path = self.script(&service.name);
-        // A script may ask its service by whatever local socket that has, and whether its process is there.
+        // A script may connect to its service's local socket and check its process with `kill -0`.
         let sockets = vec![PathBuf::from("/")];
         let reaches = Reaches { all_files: true, sockets, asks: Asks::Processes, ..Reaches::default() };
         let run = Run {
